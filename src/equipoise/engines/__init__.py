@@ -1,0 +1,1 @@
+"""What runs a page: compile.py makes it fast, step.py plays it round by round."""
