@@ -8,7 +8,7 @@ from math import log, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.streams import philox, unit
+from equipoise.streams import philox
 
 
 def draw_next(order: npt.NDArray[np.int64], drawn: int, u: float) -> int:
@@ -18,6 +18,12 @@ def draw_next(order: npt.NDArray[np.int64], drawn: int, u: float) -> int:
     order[j] = order[drawn]
     order[drawn] = arm
     return int(arm)
+
+
+def spread_rest(order: npt.NDArray[np.int64], drawn: int, out: npt.NDArray[np.float64]) -> None:
+    """The propensity of `draw_next`."""
+    for r in range(len(order)):
+        out[order[r]] = 0.0 if r < drawn else 1.0 / (len(order) - drawn)
 
 
 def unpulled(n: npt.NDArray[np.int64]) -> int:
@@ -56,7 +62,12 @@ def spread(u: float, i: int) -> float:
     """The i-th further uniform in (0, 1) of a round whose one uniform is u: its 53 bits and i, hashed by Philox."""
     bits = int(u * 2.0**53)
     x = philox(bits & 0xFFFFFFFF, bits >> 32, int(i), 0, 0x65717569, 0x706F6973)
-    return unit(x[0], x[1]) + 2.0**-54
+    return middle(x[0], x[1])
+
+
+def middle(high: int, low: int) -> float:
+    """The middle of one of 2^52 equal cells of (0, 1): never 0 and never 1, whose quantiles would be infinite."""
+    return ((high << 20 | low >> 12) + 0.5) * 2.0**-52
 
 
 def normal_quantile(u: float) -> float:

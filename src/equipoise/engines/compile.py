@@ -1,0 +1,101 @@
+"""Makes an engine out of its source, a page, a reward family and a recorder: interpreted, or compiled for the CPU.
+
+An engine is plain Python that calls `init`, `choose`, `index`, `draw` … by name. `specialise` rebuilds it over a copy
+of its module's globals in which those names are the page's, the family's and the recorder's, and compiles all that
+they call in turn. Another target is another pair of decorators: `numba.cuda.jit(device=True)` takes the same pages.
+
+Numba's cache on disk looks only at the file of the function itself and keeps functions of one name in one place, so a
+hash of every source and every constant that was reached stands in the name of the compiled engine. An edited page
+thus compiles anew, and an engine that was compiled before starts at once.
+"""
+
+import hashlib
+import inspect
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from types import FunctionType, ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+
+Function = Callable[..., Any]
+Given = Mapping[str, Function]
+
+# What an engine calls is compiled into it: a call with its arrays' headers would cost more than a reward (3 times).
+inner = numba.njit(nogil=True, forceinline=True)
+outer = numba.njit(nogil=True, cache=True)
+
+
+def plain(function: Function) -> Function:
+    """The decorator of interpreted engines."""
+    return function
+
+
+def specialise(entry: FunctionType, given: Given, jit: Function = inner, whole: Function = outer) -> Function:
+    """`entry` with what is `given` for the names its module leaves open; `whole` decorates it, `jit` its callees."""
+    tag, cacheable = fingerprint(entry, given)
+    if whole is outer and not cacheable:
+        whole = inner
+    done: dict[FunctionType, Function] = {}
+
+    def build(function: FunctionType, decorate: Function) -> Function:
+        if function not in done:
+            space = dict(function.__globals__)
+            copy = FunctionType(
+                function.__code__, space, function.__name__, function.__defaults__, function.__closure__
+            )
+            copy.__module__, copy.__qualname__ = function.__module__, f"{function.__qualname__}_{tag}"
+            done[function] = decorate(copy)  # compiled at its first call, when `space` is complete
+            for name, callee in called(function, entry, given):
+                space[name] = build(callee, jit) if isinstance(callee, FunctionType) else callee
+        return done[function]
+
+    return build(entry, whole)
+
+
+def called(function: FunctionType, entry: FunctionType, given: Given) -> Iterator[tuple[str, Any]]:
+    """The names of globals in a function's code, with what stands behind them; the engine's own come from `given`."""
+    open_here = given if function.__module__ == entry.__module__ else {}
+    for name in function.__code__.co_names:
+        if name in open_here:
+            yield name, open_here[name]
+        elif name in function.__globals__:
+            yield name, function.__globals__[name]
+
+
+def fingerprint(entry: FunctionType, given: Given) -> tuple[str, bool]:
+    """A hash of all sources and constants that `entry` reaches, and whether they can be told apart by it."""
+    modules: set[str] = set()
+    constants: set[str] = set()
+    seen: set[FunctionType] = set()
+    waiting = [entry]
+    while waiting:
+        function = waiting.pop()
+        if function in seen:
+            continue
+        seen.add(function)
+        modules.add(function.__module__)
+        if function.__closure__:
+            return "", False
+        for name, value in called(function, entry, given):
+            value = getattr(value, "py_func", value)
+            if isinstance(value, FunctionType):
+                waiting.append(value)
+            elif isinstance(value, type):
+                modules.add(value.__module__)
+            elif isinstance(value, np.ndarray):
+                constants.add(f"{function.__module__}.{name}={hashlib.sha256(value.tobytes()).hexdigest()}")
+            elif not (isinstance(value, ModuleType) or callable(value)):
+                constants.add(f"{function.__module__}.{name}={value!r}")
+    sources = {name: source(name) for name in sorted(modules)}
+    content = repr((sources, sorted(constants), numba.__version__, np.__version__))
+    return hashlib.sha256(content.encode()).hexdigest()[:16], None not in sources.values() and "__main__" not in modules
+
+
+def source(module: str) -> str | None:
+    """A module's text; None where there is no file to read it from."""
+    try:
+        return inspect.getsource(sys.modules[module])
+    except (KeyError, OSError, TypeError):
+        return "" if module == "builtins" else None
