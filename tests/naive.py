@@ -358,19 +358,18 @@ class Thompson(Twin):
         others = [other for other in self.arms() if other != arm]
 
         def density(z: float) -> float:
-            x = self.mean(arm) + self.deviation(arm) * z
             value = math.exp(-z * z / 2) / math.sqrt(2 * math.pi)
             for other in others:
-                score = (x - self.mean(other)) / self.deviation(other)
-                value *= math.erfc(-score / math.sqrt(2)) / 2
+                ahead = self.mean(arm) - self.mean(other) + self.deviation(arm) * z
+                value *= math.erfc(-ahead / self.deviation(other) / math.sqrt(2)) / 2
             return value
 
         # Each other arm is a step in z: hand quad its middle and its two ends.
         steps = []
         for other in others:
             for end in (-8, 0, 8):
-                x = self.mean(other) + end * self.deviation(other)
-                steps.append((x - self.mean(arm)) / self.deviation(arm))
+                ahead = self.mean(other) - self.mean(arm) + end * self.deviation(other)
+                steps.append(ahead / self.deviation(arm))
         inside = [z for z in steps if -10 < z < 10]
         return quad(density, -10, 10, points=inside or None, limit=1000, epsabs=1e-12)[0]
 

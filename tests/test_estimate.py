@@ -120,6 +120,13 @@ def test_one_group_gives_the_plug_in_without_error() -> None:
         assert np.isnan([found.mcse, found.lo, found.hi]).all()
 
 
+def test_one_group_passes_through_a_regret() -> None:
+    total, without = estimate.means([[4.0, 8.0], [0.0, 0.0]], [2, 0])
+    found = jackknife(regret(total, -1.0, 4.0), regret(without, -1.0, 4.0), [2, 0])
+    assert found.est == pytest.approx(4.0 - 8.0 / 3.0)
+    assert np.isnan(found.mcse)
+
+
 def test_a_statistic_that_is_infinite_somewhere_stands_uncorrected_and_alone() -> None:
     """No warnings either: pytest makes them errors."""
     total = [inf, 1.0, 1.0, nan]

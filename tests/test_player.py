@@ -92,6 +92,7 @@ def label(value: object) -> str | None:
 # Games: the mean of each arm, sigma and the horizon. The best arm is neither first nor last, gaps are unequal.
 GAMES = {
     "reaches exploitation": ([3.0, 0.0, 40.0, 25.0, 38.0], 1.0, 121),
+    "large rewards": ([300.0, 0.0, 4000.0, 2500.0, 3800.0], 100.0, 121),  # Nash Confidence Bound exploits only here
     "reaches exploitation late": ([9.0, 0.0, 6.0], 1.0, 700),
     "never certifies an arm": ([0.0, 0.1, 0.3, 0.2], 2.0, 99),
     "certifies, never exploits": ([2.0, 8.0, 3.0, 0.0, 1.0, 1.0], 3.0, 201),
@@ -269,7 +270,7 @@ def again(player: Player) -> Player:
     return Player.from_json(player.to_json(), mine)
 
 
-@pytest.mark.parametrize("game", ["reaches exploitation", "equal arms", "one arm", "one arm, one round"])
+@pytest.mark.parametrize("game", ["large rewards", "equal arms", "one arm", "one arm, one round"])
 @pytest.mark.parametrize("policy", ALL, ids=label)
 def test_a_loaded_player_goes_on_identically_from_every_point(policy: Policy, game: str) -> None:
     means, sigma, horizon = GAMES[game]

@@ -59,15 +59,14 @@ def mean(sums: npt.ArrayLike, sizes: npt.ArrayLike, level: float = 0.95) -> Esti
 
 
 def means(sums: npt.ArrayLike, sizes: npt.ArrayLike) -> tuple[Array, Array]:
-    """The mean over all runs and, for each group, over all others (nan where there are none)."""
+    """The mean over all runs and, for each group, over all others; with no others, all, and `jackknife` knows."""
     counts, array = _sizes(sizes), np.asarray(sums, dtype=np.float64)
     if array.ndim == 0 or len(array) != len(counts):
         raise ArgumentError(f"sums have the shape {array.shape}; give one sum for each of the {len(counts)} groups.")
     total = array.sum(axis=0)
     others = (counts.sum() - counts).reshape(-1, *(1,) * total.ndim)
-    without = np.full_like(array, np.nan)
-    np.divide(total - array, others, out=without, where=others > 0)
-    return total / counts.sum(), without
+    overall = total / counts.sum()
+    return overall, np.where(others > 0, (total - array) / np.maximum(others, 1), overall)
 
 
 def _sizes(sizes: npt.ArrayLike) -> npt.NDArray[np.int64]:

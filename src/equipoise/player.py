@@ -95,12 +95,12 @@ class Player:
         n, s = self._state.n.tolist(), self._state.s.tolist()
         means = [s[i] / n[i] if n[i] else None for i in range(self.k)]
         exploits = self._page.exploits()
-        phases = ("preparation", "exploitation") if exploits else ("steady", "steady")
+        phase = "exploitation" if self._state.now.exploiting else "preparation"
         seen = {
             "policy": self.policy.label,
             "horizon": self.horizon,
             "round": len(self._history),
-            "phase": phases[self._state.now.exploiting],
+            "phase": phase if exploits else "steady",
             "pending": None if self._pending is None else self._pending[0],
             "n": n,
             "means": means,

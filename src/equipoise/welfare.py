@@ -43,19 +43,19 @@ def pmean(x: npt.ArrayLike, p: float, weights: npt.ArrayLike | None = None, axis
         extreme = np.where(counts > 0.0, values, 0.0).max(axis=-1, keepdims=True)
     reference = np.where(extreme > 0.0, extreme, 1.0)
     half = np.exp(0.5 * _log_means(_log_ratio(values, values - reference, reference), p, counts, _whole))
-    return (reference * half * half)[..., 0]
+    return np.take(reference * half * half, 0, axis=-1)  # type: ignore[no-any-return]
 
 
 def regret(x: npt.ArrayLike, p: float, best: float, weights: npt.ArrayLike | None = None, axis: int = -1) -> Array:
     """`best` - M_p of `x` along `axis`: the p-mean regret, where `best` is μ⋆."""
-    return _regret(*_from_rewards(x, best, weights, axis), exponent("p", p), _whole)[..., 0]
+    return np.take(_regret(*_from_rewards(x, best, weights, axis), exponent("p", p), _whole), 0, axis=-1)  # type: ignore[no-any-return]
 
 
 def regret_of_gaps(
     gaps: npt.ArrayLike, p: float, best: float, weights: npt.ArrayLike | None = None, axis: int = -1
 ) -> Array:
     """The p-mean regret of the rewards `best` - `gaps` along `axis`, exact where gaps are small."""
-    return _regret(*_from_gaps(gaps, best, weights, axis), exponent("p", p), _whole)[..., 0]
+    return np.take(_regret(*_from_gaps(gaps, best, weights, axis), exponent("p", p), _whole), 0, axis=-1)  # type: ignore[no-any-return]
 
 
 def cumulative_regret_of_gaps(
@@ -71,7 +71,8 @@ def inverse_penalty(
 ) -> Array:
     """A_T, the sum of (μ⋆/x)^q - 1 over the rounds, of the paper's Lemma inverse-conversion.
 
-    With T rounds in all, the regret at p = -q is μ⋆·(-expm1(-log1p(A_T/T)/q)), at most μ⋆/q·A_T/T.
+    With T rounds in all, the regret at p = -q is μ⋆·(-expm1(-log1p(A_T/T)/q)), at most μ⋆/q·A_T/T. A_T is inf where it
+    leaves the floating range; the regret itself does not.
     """
     q = positive("q", q)
     z, counts, _ = _from_rewards(x, positive("best", best), weights, axis)

@@ -92,7 +92,8 @@ def load(path: Path) -> ModuleType:
     if known is not None:
         raise ArgumentError(f"policy is {str(path)!r}, but a module {name} is loaded already; rename the file.")
     spec = spec_from_file_location(name, path.resolve())
-    assert spec is not None and spec.loader is not None
+    if spec is None or spec.loader is None:
+        raise ArgumentError(f"policy is {str(path)!r}; give a file that Python can import.")
     module = module_from_spec(spec)
     sys.modules[name] = module
     try:
