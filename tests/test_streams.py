@@ -179,9 +179,11 @@ def test_normals_are_normal_in_body_and_tail():
     assert not tail_is_right(sample[np.abs(sample) < TAIL + 0.5])
 
 
-def test_a_stream_begins_as_sfc64_is_seeded():
-    key, run = make_key(99), 2**33 + 5
-    x, y = philox(0, REWARDS << 24, run & WORD, run >> 32, *key), philox(1, REWARDS << 24, run & WORD, run >> 32, *key)
+@pytest.mark.parametrize("run", [*range(20), 2**33 + 5])
+def test_a_stream_begins_as_sfc64_is_seeded(run):
+    """In Python's integers, which cannot overflow; compiled ones must not where they are signed."""
+    key = make_key(99)
+    x, y = (philox(i, REWARDS << 24, run & WORD, run >> 32, *key) for i in (0, 1))
     a, b, c, counter = x[0] << 32 | x[1], x[2] << 32 | x[3], y[0] << 32 | y[1], 1
     most = 2**64 - 1
     for _ in range(12):

@@ -71,6 +71,14 @@ def test_pmean_is_right_to_rounding(x: list[float], p: float) -> None:
     assert pmean_is_exact(pmean, x, p)
 
 
+@pytest.mark.parametrize("p", EXPONENTS)
+def test_a_rare_round_that_dominates_is_weighed_right(p: float) -> None:
+    for x in ([1e-6, 1.0], [1.0, 1e-6]):
+        with localcontext(sixty_digits()):
+            truth = float(exact_pmean([Decimal(a) for a in x], p, [10**12, 1]))
+        assert pmean(x, p, [10**12, 1]) == pytest.approx(truth, rel=DIGITS, abs=0.0)
+
+
 def test_the_naive_pmean_is_not() -> None:
     assert pmean_is_exact(naive_pmean, REWARDS["plain"], -2.0)
     assert not pmean_is_exact(naive_pmean, REWARDS["plain"], -1000.0)
@@ -110,6 +118,7 @@ def test_the_limits_are_minimum_maximum_and_geometric_mean() -> None:
     assert pmean(x, 0.0) == pytest.approx(4.0, rel=DIGITS)
     assert pmean(x, -1e300) == 0.5
     assert pmean(x, 1e300) == 32.0
+    assert regret(x, -1.7e308, 1000.0) == pytest.approx(999.5, rel=DIGITS)
     for tiny in (1e-12, 1e-25, 1e-40, 5e-324):  # log M_p = mean z + p·variance of z/2 + ...: 2e-12 at the first
         assert pmean(x, tiny) == pytest.approx(4.0, rel=3.0 * tiny + DIGITS)
         assert pmean(x, -tiny) == pytest.approx(4.0, rel=3.0 * tiny + DIGITS)
@@ -164,6 +173,7 @@ GAPS = {
     "below zero": [-1e-3, 2.0, 5.0],
     "close to all": [1000.0 - 1e-12, 0.0],
     "all bad": [999.9, 999.0, 999.5],
+    "almost underflowing": [524.7],  # at p = 1000 the power is the least floating number
 }
 
 

@@ -12,7 +12,7 @@ class ArgumentError(ValueError):
 
 def whole(name: str, value: object, least: int = 1, most: int | None = None) -> int:
     """`value` as an int that is at least `least` (and at most `most`)."""
-    wanted = f"a whole number of at least {least}" + (f" and at most {most}" if most else "")
+    wanted = f"a whole number of at least {least}" + (f" and at most {most}" if most is not None else "")
     try:
         number = operator.index(value)  # type: ignore[arg-type]
     except TypeError:

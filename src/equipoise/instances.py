@@ -285,7 +285,8 @@ def by_arm(observations: Any) -> Mapping[object, Any]:
             f"observations is {short(observations)}; give a mapping, a sequence per arm, a DataFrame or a CSV file."
         )
     if not arms:
-        raise ArgumentError(f"observations is {short(observations)}, without an arm; give each arm's rewards.")
+        given = observations if isinstance(observations, str | PathLike) else "observations"
+        raise ArgumentError(f"{given} holds no arm; give each arm's rewards.")
     return arms
 
 

@@ -9,8 +9,8 @@ before. Two generators, both published and both checked in the tests against the
 - Rewards come faster from a sequential stream per run: SFC64 (Doty-Humphrey, PractRand; NumPy's `SFC64`), with
   Marsaglia and Tsang's ziggurat of 256 levels for normals, as in NumPy.
 
-Philox is written for integers that may wrap at 64 bits (compiled) or may not (interpreted), so it gives the same bits
-in both. The sequential stream is 64-bit unsigned arithmetic and is always compiled.
+Philox is written so that no integer leaves 63 bits and a sign, where compiled arithmetic would be undefined, and gives
+the same bits interpreted and compiled. The sequential stream is 64-bit unsigned arithmetic and is always compiled.
 """
 
 from math import exp, log, sqrt
@@ -65,11 +65,10 @@ def published(seed: int) -> np.random.Generator:
 def philox(c0: int, c1: int, c2: int, c3: int, k0: int, k1: int) -> tuple[int, int, int, int]:
     """Philox4x32-10: four words of 32 bits from a counter of four and a key of two."""
     for _ in range(10):
-        x = 0xD2511F53 * c0
-        y = 0xCD9E8D57 * c2
-        c0 = ((y >> 32) & WORD) ^ c1 ^ k0
+        x = (0xD2511F53 - 2**32) * c0  # 2^32·c0 less than the product, so it fits 63 bits and a sign
+        y = (0xCD9E8D57 - 2**32) * c2
+        c0, c2 = ((y >> 32) + c2) ^ c1 ^ k0, ((x >> 32) + c0) ^ c3 ^ k1
         c1 = y & WORD
-        c2 = ((x >> 32) & WORD) ^ c3 ^ k1
         c3 = x & WORD
         k0 = (k0 + 0x9E3779B9) & WORD
         k1 = (k1 + 0xBB67AE85) & WORD

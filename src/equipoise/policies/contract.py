@@ -21,7 +21,7 @@ and, where it can,
 - `info(p, st)`: a dict for a person to read, beyond the state's own numbers. Never compiled.
 
 A page calls functions of its own, of `steps.py`, and of rooms below, by name. All are compiled with it, so no value is
-divided by zero and nothing is assumed about integers beyond 64 bits.
+divided by zero and no integer may leave 63 bits and a sign.
 """
 
 import re

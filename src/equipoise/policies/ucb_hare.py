@@ -183,8 +183,11 @@ def threshold(p: Params, n: int, v: float) -> float:
 
 
 def info(p: Params, st: State) -> dict[str, Any]:
-    shown = [int(arm) for arm in st.order[: st.now.drawn] if st.n[arm] > 0]
-    return {"block": int(st.n.sum()) // 2 + 1, "ranks": shown, "B": st.now.floor}
+    ranks = {"ranks": [int(arm) for arm in st.order[: st.now.drawn] if st.n[arm] > 0]}
+    if st.now.exploiting:
+        return ranks
+    anchor = int(st.now.anchor) if st.now.anchor >= 0 else None
+    return {"block": int(st.n.sum()) // 2 + 1, **ranks, "anchor": anchor, "B": float(st.now.floor)}
 
 
 def log_term(k: int, horizon: int, delta: float | None) -> float:
