@@ -114,7 +114,7 @@ def rounds(player: Player, law: Observations, horizon: int, forget: bool = False
                     told = deepcopy(chooser)
                     told.update(arm, reward)
                     history = () if forget else (*branch.history, (arm, reward))
-                    likely = chance * law[arm].count(reward) / len(law[arm])
+                    likely = chance * chance_of(reward, law[arm])
                     merge(after, Branch(likely, history, told))
         yield Round(before, dict(pulls))
         before = list(after.values())
@@ -130,6 +130,10 @@ def choices(branch: Branch, cells: int) -> Iterator[tuple[float, int, Player]]:
         so_far = outcomes[mark][0] if mark in outcomes else 0.0
         outcomes[mark] = (so_far + branch.chance / cells, arm, chooser)
     yield from outcomes.values()
+
+
+def chance_of(reward: float, observed: Sequence[float]) -> float:
+    return observed.count(reward) / len(observed)
 
 
 def merge(branches: dict[Any, Branch], branch: Branch) -> None:
@@ -158,7 +162,7 @@ def exante_by_propensity(player: Player, law: Observations, horizon: int) -> np.
                 for reward in set(law[arm]) if propensity > 0.0 else ():
                     told = deepcopy(branch.player)
                     told.update(arm, reward)
-                    likely = branch.chance * propensity * law[arm].count(reward) / len(law[arm])
+                    likely = branch.chance * propensity * chance_of(reward, law[arm])
                     merge(after, Branch(likely, (), told))
         rewards.append(expected)
         before = list(after.values())

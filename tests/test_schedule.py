@@ -54,11 +54,11 @@ def test_new_ranks_come_in_order() -> None:
 
 def shortfall(ranks: np.ndarray, k: int) -> float:
     """The largest b/(r·H_k) − N_r(b) over all ranks and all b up to the last: met just before a rank comes again."""
-    worst = 0.0
+    worst, H_k = 0.0, float(harmonic_number(k))
     for r in range(1, k + 1):
         seen = np.flatnonzero(ranks == r)  # block s + 1 for each s
         ends = np.append(seen, len(ranks))  # so many blocks, with 0, 1, 2 … pulls in them
-        worst = max(worst, float((ends / (r * float(harmonic_number(k))) - np.arange(len(ends))).max()))
+        worst = max(worst, float((ends / (r * H_k) - np.arange(len(ends))).max()))
     return worst
 
 
@@ -68,8 +68,8 @@ def prefix(k: int, integers: int) -> np.ndarray:
 
 def test_prefix_balance() -> None:
     """lem:prefix-balance: N_r(b) ≥ b/(r·H_k) − 2 for all r and b. (−1 would do: b ≤ n_b·H_k, and rank r has come in
-    every r-th integer before n_b.) Every fourth k to 300, over 2k integers and more."""
-    for k in (1, 2, 3, 5, 6, 10, *range(4, 301, 4)):
+    every r-th integer before n_b.)"""
+    for k in range(1, 301):
         assert shortfall(prefix(k, 2 * k + 10), k) <= 1.0
     assert shortfall(prefix(12, 5000), 12) <= 1.0
 

@@ -33,7 +33,7 @@ NODES = (0.18343464249564980, 0.52553240991632899, 0.79666647741362674, 0.960289
 WEIGHTS = (0.36268378337836198, 0.31370664587788729, 0.22238103445337447, 0.10122853629037626)
 
 REACH = 8.0  # deviations beyond which a belief counts as nothing; what is lost is 1e-15 an arm
-PANEL = 2.0  # width of a panel, in the least deviation of the beliefs that reach into it
+PANEL = 0.75  # width of a panel, in the least deviation of the beliefs that reach into it
 
 
 class Params(NamedTuple):
