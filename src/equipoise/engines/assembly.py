@@ -64,7 +64,7 @@ def assemble(policy: Policy, p: Any, instance: Instance, recorder: Mapping[str, 
 
 @cache
 def specialised(verbs: tuple[tuple[str, Function], ...], compiled: bool) -> Function:
-    given: dict[str, Any] = {"index": never, **dict(verbs)}
+    given: dict[str, Any] = {"begin": begin, "index": never, **dict(verbs)}
     if compiled:
         return specialise(step.play, given)  # type: ignore[arg-type]
     luck = {"begin": specialise(begin, {}), "draw": specialise(given["draw"], {})}  # type: ignore[arg-type]

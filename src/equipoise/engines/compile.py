@@ -1,8 +1,9 @@
 """Makes an engine out of its source, a page, a reward family and a recorder: interpreted, or compiled for the CPU.
 
-An engine is plain Python that calls `init`, `choose`, `index`, `draw` … by name. `specialise` rebuilds it over a copy
-of its module's globals in which those names are the page's, the family's and the recorder's, and compiles all that
-they call in turn. Another target is another pair of decorators: `numba.cuda.jit(device=True)` takes the same pages.
+An engine is plain Python that calls `init`, `choose`, `index`, `draw` … by name, and leaves these names open.
+`specialise` rebuilds it over a copy of its module's globals in which they are the page's, the family's and the
+recorder's, and compiles all that they call in turn. Another target is another pair of decorators:
+`numba.cuda.jit(device=True)` takes the same pages.
 
 Numba's cache on disk looks only at the file of the function itself and keeps functions of one name in one place, so a
 hash of every source and every constant that was reached stands in the name of the compiled engine. An edited page
@@ -33,7 +34,7 @@ def plain(function: Function) -> Function:
 
 
 def specialise(entry: FunctionType, given: Given, jit: Function = inner, whole: Function = outer) -> Function:
-    """`entry` with what is `given` for the names its module leaves open; `whole` decorates it, `jit` its callees."""
+    """`entry` with what is `given` for the names that are left open; `whole` decorates it, `jit` its callees."""
     tag, cacheable = fingerprint(entry, given)
     if whole is outer and not cacheable:
         whole = inner
@@ -47,21 +48,20 @@ def specialise(entry: FunctionType, given: Given, jit: Function = inner, whole: 
             )
             copy.__module__, copy.__qualname__ = function.__module__, f"{function.__qualname__}_{tag}"
             done[function] = decorate(copy)  # compiled at its first call, when `space` is complete
-            for name, callee in called(function, entry, given):
+            for name, callee in called(function, given):
                 space[name] = build(callee, jit) if isinstance(callee, FunctionType) else callee
         return done[function]
 
     return build(entry, whole)
 
 
-def called(function: FunctionType, entry: FunctionType, given: Given) -> Iterator[tuple[str, Any]]:
-    """The names of globals in a function's code, with what stands behind them; the engine's own come from `given`."""
-    open_here = given if function.__module__ == entry.__module__ else {}
+def called(function: FunctionType, given: Given) -> Iterator[tuple[str, Any]]:
+    """The names of globals in a function's code, with what stands behind them: `given` fills in what is left open."""
     for name in function.__code__.co_names:
-        if name in open_here:
-            yield name, open_here[name]
-        elif name in function.__globals__:
+        if name in function.__globals__:
             yield name, function.__globals__[name]
+        elif name in given:
+            yield name, given[name]
 
 
 def fingerprint(entry: FunctionType, given: Given) -> tuple[str, bool]:
@@ -78,7 +78,7 @@ def fingerprint(entry: FunctionType, given: Given) -> tuple[str, bool]:
         modules.add(function.__module__)
         if function.__closure__:
             return "", False
-        for name, value in called(function, entry, given):
+        for name, value in called(function, given):
             value = getattr(value, "py_func", value)
             if isinstance(value, FunctionType):
                 waiting.append(value)

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy.typing as npt
 
-from equipoise.streams import POLICY, Key, Stream, begin, uniform
+from equipoise.streams import POLICY, Key, Stream, uniform
 
-# What the page, the reward family and the recorder give; compile.py puts theirs in place of these.
+# What the streams, the page, the reward family and the recorder give; compile.py fills it in.
+begin: Callable[..., None]
 init: Callable[..., None]
 choose: Callable[..., int]
 update: Callable[..., None]
