@@ -63,6 +63,14 @@ def exponent(name: str, value: object) -> float:
     return result
 
 
+def tuned_exponent(p: object) -> float:
+    """The p that a policy is tuned to: finite, for formulas that need |p|, and at most 1, the plain average."""
+    result = number("p", p, "a finite number of at most 1")
+    if result > 1.0:
+        raise ArgumentError(f"p is {p!r}; give a finite number of at most 1.")
+    return result
+
+
 def one_of(name: str, value: object, choices: Sequence[str]) -> str:
     """`value`, where it is one of `choices`; else the error names the nearest."""
     if value in choices:

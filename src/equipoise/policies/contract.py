@@ -34,7 +34,7 @@ from typing import Annotated, Any, ClassVar, TypeAlias, get_type_hints
 import numpy as np
 import numpy.typing as npt
 
-from equipoise.arguments import ArgumentError, number
+from equipoise.arguments import ArgumentError
 
 IntPerArm: TypeAlias = Annotated[npt.NDArray[np.int64], np.int64]
 FloatPerArm: TypeAlias = Annotated[npt.NDArray[np.float64], np.float64]
@@ -72,14 +72,6 @@ class Policy:
     def command(cls) -> str:
         """The class name in kebab-case: `UCBHare` is `ucb-hare` on the command line."""
         return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "-", cls.__name__).lower()
-
-
-def tuned_exponent(p: object) -> float:
-    """The p that a policy is tuned to: finite, for formulas that need |p|, and at most 1, the plain average."""
-    result = number("p", p, "a finite number of at most 1")
-    if result > 1.0:
-        raise ArgumentError(f"p is {p!r}; give a finite number of at most 1.")
-    return result
 
 
 @dataclass(frozen=True)

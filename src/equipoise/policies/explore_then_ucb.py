@@ -29,8 +29,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from equipoise.arguments import ArgumentError, one_of, positive
-from equipoise.policies.contract import FloatPerArm, IntPerArm, Policy, tuned_exponent
+from equipoise.arguments import ArgumentError, one_of, positive, tuned_exponent
+from equipoise.policies.contract import FloatPerArm, IntPerArm, Policy
 from equipoise.policies.steps import draw_unpulled, fill, spread_unpulled
 
 
@@ -104,7 +104,7 @@ def threshold(p: Params, n: int, v: float) -> float:
 
 
 def info(p: Params, st: State) -> dict[str, Any]:
-    return {"phase": 1 if st.n.sum() < p.exploration else 2, "exploration": int(p.exploration)}
+    return {"exploration": int(p.exploration)}
 
 
 def exploration_rounds(k: int, horizon: int, p: float) -> int:

@@ -99,7 +99,7 @@ def threshold(p: Params, n: int, v: float) -> float:
 
 
 def info(p: Params, st: State) -> dict[str, Any]:
-    return {"phase": 1 if st.now.exploring else 2, "largest_sum": float(st.s.max()), "enough": float(p.enough)}
+    return {"exploring": bool(st.now.exploring), "largest_sum": float(st.s.max()), "enough": float(p.enough)}
 
 
 @dataclass(frozen=True)

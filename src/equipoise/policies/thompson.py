@@ -16,7 +16,7 @@ Departs from the source:
     - The draws of a round are the round's one uniform, hashed with each arm's number.
 Guarantee: for Gaussian rewards of standard deviation σ, T·R_{T,1}/log T tends to Σ 2σ²/Δ_i over the arms of gap
     Δ_i > 0, the least that is possible (Korda, Kaufmann, Munos, Theorem 1). For p < 1 none is claimed. The propensity
-    is exact to 1e-9.
+    is exact to 1e-9 for up to 10,000 arms.
 """
 
 from dataclasses import dataclass
@@ -33,7 +33,7 @@ NODES = (0.18343464249564980, 0.52553240991632899, 0.79666647741362674, 0.960289
 WEIGHTS = (0.36268378337836198, 0.31370664587788729, 0.22238103445337447, 0.10122853629037626)
 
 REACH = 8.0  # deviations beyond which a belief counts as nothing; what is lost is 1e-15 an arm
-PANEL = 0.75  # width of a panel, in the least deviation of the beliefs that reach into it
+PANEL = 0.5  # width of a panel, in the least deviation of the beliefs that reach into it
 
 
 class Params(NamedTuple):

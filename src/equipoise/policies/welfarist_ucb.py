@@ -26,7 +26,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from equipoise.policies.contract import FloatPerArm, IntPerArm, Policy, tuned_exponent
+from equipoise.arguments import tuned_exponent
+from equipoise.policies.contract import FloatPerArm, IntPerArm, Policy
 from equipoise.policies.steps import draw_next, spread_rest
 
 C = 2.0
@@ -115,7 +116,7 @@ def threshold(p: Params, n: int, v: float) -> float:
 
 def info(p: Params, st: State) -> dict[str, Any]:
     shown = [int(arm) for arm in st.order[: st.now.shown]]
-    return {"phase": 1 if st.now.exploring else 2, "order": int(st.n.sum()) // p.k + 1, "shown": shown}
+    return {"exploring": bool(st.now.exploring), "order": int(st.n.sum()) // p.k + 1, "shown": shown}
 
 
 @dataclass(frozen=True)
