@@ -260,3 +260,12 @@ def test_an_edited_page_compiles_anew_and_an_unchanged_one_does_not(tmp_path: Pa
     assert play(page.replace("ARM = 0", "ARM = 1")) == ["step engine, compiled", "[0.0, 5.0, 0.0]", "0"]
     assert play(PAGE.replace("{choice}", "p.k - 1")) == ["step engine, compiled", "[0.0, 0.0, 5.0]", "0"]
     assert play(page) == ["step engine, compiled", "[5.0, 0.0, 0.0]", "1"]
+
+
+def test_a_regret_that_runs_cannot_tell_has_no_error_and_no_interval() -> None:
+    """A hundred runs miss a needle among 200 arms in some rounds: the plug-in says μ⋆ there, and that is no estimate."""
+    arms = eq.instances.needle(k=200, mean=1.0)
+    table = eq.simulate(arms, eq.Uniform(), horizon=1000, runs=100, seed=1).regret(p=[1, -2], t=1000).set_index("p")
+    assert table.raw[-2] == 1.0
+    assert table.loc[-2, ["mcse", "lo", "hi"]].isna().all()
+    assert table.mcse[1] > 0

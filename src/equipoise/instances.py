@@ -48,6 +48,7 @@ class Instance:
     data: Any
     family: str
     names: tuple[str, ...] = ()
+    walk: Any = None
 
     def __post_init__(self) -> None:
         (means,) = per_arm(means=self.means)

@@ -169,13 +169,11 @@ def regret_estimate(tally: Tally, p: float, best: float, rounds: Ints, level: fl
     edges = np.union1d(tally.edges[tally.edges < rounds.max()], rounds)
     cells, ends = tally.cell_of(edges[:-1]), np.searchsorted(edges, rounds) - 1
     total, without = means(tally.gap_sums()[:, cells], tally.runs)
-    known = np.isfinite(without).all(axis=1)
-    curves = np.full((len(without), len(rounds)), np.nan)
-    weights = np.diff(edges)
-    if known.any():
-        curves[known] = welfare.cumulative_regret_of_gaps(without[known], p, best, weights)[:, ends]
-    raw = welfare.cumulative_regret_of_gaps(total, p, best, weights)[ends]
-    return jackknife(raw, curves, tally.runs, level)
+    raw, *curves = (
+        welfare.cumulative_regret_of_gaps(gaps, p, best, np.diff(edges))[..., ends] for gaps in (total, without)
+    )
+    blind = (p <= 0.0) & (raw >= best)  # in some round no run pulled an arm of positive mean: the error is not known
+    return jackknife(raw, np.where(blind, np.nan, curves[0]), tally.runs, level)
 
 
 def quantiles(tally: Tally | None) -> Iterator[tuple[str, float]]:

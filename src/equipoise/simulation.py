@@ -111,7 +111,7 @@ class Job:
 def job_for(instance: Instance, policy: Policy, horizon: int, sigma: float, key: Key) -> Job:
     params = policy.params(instance.k, horizon, sigma)
     tally = Tally(cell_edges(horizon, policy.changes(instance.k, horizon)), instance.gaps)
-    engine = assemble(policy, params, instance, RECORDER, sheet_for(tally.edges, tally.scale.units, 1))
+    engine = assemble(policy, params, instance, RECORDER, sheet_for(tally.edges, tally.scale.units, 1), "step")
     return Job(instance, horizon, key, params, engine, tally)
 
 

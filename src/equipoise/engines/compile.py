@@ -82,6 +82,7 @@ def fingerprint(entry: FunctionType, given: Given) -> tuple[str, bool]:
             value = getattr(value, "py_func", value)
             if isinstance(value, FunctionType):
                 waiting.append(value)
+                constants.add(f"{function.__module__}.{name}={value.__qualname__}:{value.__code__.co_firstlineno}")
             elif isinstance(value, type):
                 modules.add(value.__module__)
             elif isinstance(value, np.ndarray):
