@@ -19,6 +19,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from equipoise.arguments import ArgumentError, one_of
+from equipoise.exante import SINGLES
 from equipoise.policies.contract import Policy
 from equipoise.result import Result, Rounds, exponents
 
@@ -76,9 +77,8 @@ def regret(
     ax = prepared(ax, result, scale)
     styles = styles_of(result.policies, len(asked))
     for (label, exact), rows in table.groupby(["policy", "p"], sort=False):
-        style = styles[label][asked.index(exact)]
-        name = label if len(asked) == 1 else f"{label}, p = {exact:g}"
-        curve(ax, rows, style, name)
+        style = styles[str(label)][asked.index(float(str(exact)))]
+        curve(ax, rows, style, str(label) if len(asked) == 1 else f"{label}, p = {signed(exact)}")
         if raw:
             ax.plot(rows.t, seen(rows.raw, ax), color=style.colour, linestyle=style.dashes, linewidth=0.6)
     ax.set_xlabel("round t")
@@ -104,8 +104,8 @@ def exante(
     for label, rows in table.groupby("policy", sort=False):
         curve(ax, rows, styles[str(label)][0], str(label))
     ax.set_xlabel("round t")
-    ax.set_ylabel(r"ex-ante reward  $m_t = \mathrm{E}\,[\mu$ of the arm pulled in round $t]$")
-    sentences = (f"Lines: means over runs and, beyond round 2,048, over cells of rounds; {bands(table, level)}.",)
+    ax.set_ylabel(r"ex-ante reward  $m_t = \mathrm{E}\,[\mu_{\,\mathrm{arm}\ t}]$")
+    sentences = (f"Lines: means over runs and, beyond round {SINGLES:,}, over cells of rounds; {bands(table, level)}.",)
     finish(ax, captioned(result, TUNED + ".", *sentences, hidden(table, scale)))
     return ax
 
@@ -126,10 +126,9 @@ def pulls(
     for i, (label, rows) in enumerate(table.groupby("policy", sort=False)):
         style = styles[str(label)][0]
         x = place[rows.arm] + 0.6 * ((i + 0.5) / len(result.policies) - 0.5)
-        arms = {"color": style.colour, "marker": MARKERS[style.turn], "markersize": 4, "linestyle": "none"}
         low, high = seen(rows.lo, ax, floor(table)), seen(rows.hi, ax)
         ax.vlines(x, low, high, color=style.colour, linewidth=1.2)
-        ax.plot(x, seen(rows.est, ax), label=str(label), **arms)
+        ax.plot(x, seen(rows.est, ax), MARKERS[style.turn], color=style.colour, markersize=4, label=str(label))
     if result.instance.k <= 20:
         names = [result.instance.names[arm] for arm in order]
         ax.set_xticks(range(result.instance.k), names, rotation=45 if max(map(len, names)) > 4 else 0)
@@ -265,6 +264,11 @@ def wrapped(caption: str, width: float) -> str:
 # What captions and labels say.
 
 
+def signed(p: object) -> str:
+    """p as printed, with a minus sign and not a hyphen."""
+    return f"{p:g}".replace("inf", "∞").replace("-", "−")
+
+
 def regret_label(p: list[float]) -> str:
     """The definition of regret at time t, for one p or for any."""
     means = {
@@ -275,7 +279,7 @@ def regret_label(p: list[float]) -> str:
     }
     general = r"(\Sigma_{s\leq t}\,m_s^{\,p}/t)^{1/p}"
     mean = means.get(p[0], general) if len(p) == 1 else general
-    which = f",  p = {p[0]:g}" if len(p) == 1 else ""
+    which = f",  p = {signed(p[0])}" if len(p) == 1 else ""
     return rf"regret  $\mu^\star - {mean}${which}"
 
 
@@ -284,10 +288,13 @@ def regret_caption(
 ) -> str:
     """What a regret figure of this table must say beneath it."""
     lines = "Lines: regret of the ex-ante rewards m_t, corrected for the plug-in's bias by the jackknife"
-    thin = "; thin lines: the plug-in, uncorrected" if raw else ""
+    thin = (
+        "; thin lines: the plug-in, uncorrected (where the two part widely, runs are too few for both)" if raw else ""
+    )
     symmetric = all(policy.symmetric for policy in result.policies)
     first = result.instance.best - float(result.instance.means.mean())
-    rawls = f"At p = −∞ no label-symmetric policy gets below μ⋆ − mean(μ) = {first:.4g}." if symmetric else ""
+    rawls = "At p = −∞ a minimum over noisy rounds has no reliable correction or interval"
+    rawls += f", and no label-symmetric policy gets below μ⋆ − mean(μ) = {first:.4g}." if symmetric else "."
     return captioned(
         result,
         f"{TUNED}.",

@@ -57,7 +57,7 @@ def simulate(
         raise ArgumentError(f"runs is {runs!r}; give a whole number of at least 1, or a range of runs in steps of 1.")
     told = instance.sigma if sigma is None else positive("sigma", sigma)
     one_of("engine", engine, ("auto", "step"))
-    workers = whole("workers", workers) if workers is not None else len(os.sched_getaffinity(0))
+    workers = whole("workers", workers) if workers is not None else cores()
     pinned = pin(seed)
     jobs = [job_for(instance, policy, horizon, told, make_key(pinned)) for policy in chosen]
     with watching(len(wanted) * len(jobs), horizon, progress) as watch:
@@ -72,6 +72,11 @@ def simulate(
         engines=tuple(job.engine.caption for job in jobs),
         tallies=tuple(job.tally for job in jobs),
     )
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def distinct(policies: Policy | Sequence[Policy]) -> tuple[Policy, ...]:
