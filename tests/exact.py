@@ -7,7 +7,7 @@ any of a few observed ones, as in `Instance.from_data`.
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from copy import deepcopy
+from copy import copy
 from itertools import islice
 from math import factorial
 from types import SimpleNamespace
@@ -56,12 +56,10 @@ class Paged:
         self.verbs["propensity"](self.p, self.st, out)
         return out.tolist()
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> "Paged":
-        twin = object.__new__(Paged)
-        twin.verbs, twin.p = self.verbs, self.p
-        now = SimpleNamespace(**vars(self.st.now))
-        twin.st = type(self.st)(*(array.copy() for array in self.st[:-1]), now)
-        return twin
+    def copied(self) -> "Paged":
+        other = copy(self)
+        other.st = type(self.st)(*(array.copy() for array in self.st[:-1]), SimpleNamespace(**vars(self.st.now)))
+        return other
 
     def key(self) -> tuple[Any, ...]:
         return (*(tuple(array.tolist()) for array in self.st[:-1]), *vars(self.st.now).values())
@@ -72,6 +70,17 @@ def copyable(twin: naive.Twin) -> naive.Twin:
     if isinstance(twin, naive.UCBHare):
         twin.schedule = iter(list(islice(naive.harmonic_schedule(twin.k), 1, twin.horizon + 2)))
     return twin
+
+
+def copied(player: Player) -> Player:
+    """A player that goes its own way from here."""
+    if isinstance(player, Paged):
+        return player.copied()
+    other = copy(player)
+    for name, value in vars(player).items():
+        if isinstance(value, list | Iterator):
+            setattr(other, name, copy(value))
+    return other
 
 
 def key(player: Player) -> tuple[Any, ...]:
@@ -111,7 +120,7 @@ def rounds(player: Player, law: Observations, horizon: int, forget: bool = False
             for chance, arm, chooser in choices(branch, cells):
                 pulls[branch.history, arm] += chance
                 for reward in sorted(set(law[arm])):
-                    told = deepcopy(chooser)
+                    told = copied(chooser)
                     told.update(arm, reward)
                     history = () if forget else (*branch.history, (arm, reward))
                     likely = chance * chance_of(reward, law[arm])
@@ -124,7 +133,7 @@ def choices(branch: Branch, cells: int) -> Iterator[tuple[float, int, Player]]:
     """What the round's uniform may lead to: chance, arm, and the player that has chosen it; equal outcomes merged."""
     outcomes: dict[Any, tuple[float, int, Player]] = {}
     for cell in range(cells):
-        chooser = deepcopy(branch.player)
+        chooser = copied(branch.player)
         arm = chooser.choose((cell + 0.5) / cells)
         mark = (arm, key(chooser))
         so_far = outcomes[mark][0] if mark in outcomes else 0.0
@@ -160,7 +169,7 @@ def exante_by_propensity(player: Player, law: Observations, horizon: int) -> np.
             for arm, propensity in enumerate(branch.player.probabilities()):
                 expected += branch.chance * propensity * means[arm]
                 for reward in set(law[arm]) if propensity > 0.0 else ():
-                    told = deepcopy(branch.player)
+                    told = copied(branch.player)
                     told.update(arm, reward)
                     likely = branch.chance * propensity * chance_of(reward, law[arm])
                     merge(after, Branch(likely, (), told))

@@ -98,5 +98,5 @@ def test_it_begins_at_one() -> None:
 
 @pytest.mark.parametrize("k", [0, -3, 2.5, True, "3", None, float("nan"), float("inf")])
 def test_a_number_of_arms_that_cannot_be(k: object) -> None:
-    with pytest.raises(ArgumentError, match="k is .*; give a whole number of at least 1"):
+    with pytest.raises(ArgumentError, match=r"k is .*; give a whole number of at least 1"):
         next(harmonic(k))  # type: ignore[arg-type]
