@@ -25,14 +25,9 @@ ALARM = 1e-6
 N = 100_000
 
 
-def draw(data, arm, stream):
-    """The instance's stands here when `take` is compiled."""
-    raise NotImplementedError
-
-
 def take(data, arm, stream, out):
     for i in range(len(out)):
-        out[i] = draw(data, arm, stream)
+        out[i] = draw(data, arm, stream)  # noqa: F821 (the instance's, given when this is compiled)
 
 
 @cache

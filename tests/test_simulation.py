@@ -1,5 +1,6 @@
 """The same numbers to the last bit, whoever computes them; the engine pulls what the page says; users' own pages."""
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -50,7 +51,7 @@ def test_other_policies_beside_change_no_bit(reference: eq.Result) -> None:
 
 def test_seeds_reproduce_and_differ() -> None:
     def tally(seed: object) -> eq.exante.Tally:  # type: ignore[name-defined]
-        return eq.simulate(ARMS, eq.Uniform(), horizon=50, runs=20, seed=seed).tallies[0]  # type: ignore[arg-type]
+        return eq.simulate(ARMS, eq.Uniform(), horizon=50, runs=20, seed=seed).tallies[0]
 
     assert tally(3).same(tally(np.random.SeedSequence(3)))
     assert tally(np.random.default_rng(3)).same(tally(np.random.default_rng(3)))
@@ -62,7 +63,7 @@ def test_seeds_reproduce_and_differ() -> None:
 
 def pulled_by_player(policy: eq.Policy, arms: eq.Instance, horizon: int, seed: int, run: int) -> list[int]:
     """The arms of simulated run `run`, played through a Player with that run's uniforms and rewards."""
-    draw, start = specialise(arms.draw, {}), specialise(begin, {})  # type: ignore[arg-type]
+    draw, start = specialise(arms.draw, {}), specialise(begin, {})
     stream = np.zeros(4, np.uint64)
     start(stream, make_key(seed), run)
     player = eq.Player(policy, k=arms.k, horizon=horizon, sigma=arms.sigma, seed=seed, run=run)
@@ -82,7 +83,7 @@ def pulled_by_player(policy: eq.Policy, arms: eq.Instance, horizon: int, seed: i
 def test_the_compiled_engine_pulls_what_a_player_pulls(policy: eq.Policy, arms: eq.Instance) -> None:
     """The heap of the engine against the plain argmax of the player; compiled against interpreted."""
     horizon = 701
-    result = eq.simulate(arms, policy, horizon=horizon, runs=range(3, 5), seed=8)
+    result = eq.simulate(arms, policy, horizon=horizon, runs=range(3, 5), seed=8, engine="step")
     assert result.engines == ("step engine, compiled",)
     tally = result.tallies[0]
     counts, gaps = np.zeros(arms.k), np.zeros(horizon)
@@ -167,13 +168,13 @@ BAD = {
 def test_bad_input_is_named(what: str) -> None:
     arguments = {"instance": ARMS, "policies": eq.UCBHare(), "horizon": 10, "runs": 2} | BAD[what]
     with pytest.raises(ArgumentError, match=what):
-        eq.simulate(**arguments)  # type: ignore[arg-type]
+        eq.simulate(**arguments)
 
 
 def test_bad_questions_to_a_result_are_named() -> None:
     result = eq.simulate(ARMS, eq.UCBHare(), horizon=10, runs=2, seed=1)
     for what, ask in {
-        "p is": lambda: result.regret(p="fair"),  # type: ignore[arg-type]
+        "p is": lambda: result.regret(p="fair"),
         "p is empty": lambda: result.regret(p=[]),
         "t is 11": lambda: result.regret(p=1, t=11),
         "t is 0": lambda: result.exante(t=[0]),
@@ -244,15 +245,19 @@ def test_an_edited_page_compiles_anew_and_an_unchanged_one_does_not(tmp_path: Pa
         from equipoise.policies.catalogue import named
         from equipoise.simulation import job_for
         arms, policy = eq.Instance.bernoulli([0.1, 0.2, 0.3]), named("my_page.py")
-        result = eq.simulate(arms, policy, horizon=5, runs=2, seed=1)
-        hits = sum(job_for(arms, policy, 5, 0.5, eq.streams.make_key(1)).engine.kernel.stats.cache_hits.values())
+        result = eq.simulate(arms, policy, horizon=5, runs=2, seed=1, engine="step")
+        job = job_for(arms, policy, 5, 0.5, eq.streams.make_key(1), "step")
+        hits = sum(job.engine.kernel.stats.cache_hits.values())
         print(result.engines[0], "|", result.pulls().mean_pulls.tolist(), "|", hits)
         """)
     )
 
     def play(text: str) -> list[str]:
         (tmp_path / "my_page.py").write_text(text)
-        done = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=True)
+        own = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+        done = subprocess.run(
+            [sys.executable, script], cwd=tmp_path, env=own, capture_output=True, text=True, check=True
+        )
         return [part.strip() for part in done.stdout.split("|")]
 
     page = PAGE.replace("{choice}", "ARM")
@@ -263,7 +268,7 @@ def test_an_edited_page_compiles_anew_and_an_unchanged_one_does_not(tmp_path: Pa
 
 
 def test_a_regret_that_runs_cannot_tell_has_no_error_and_no_interval() -> None:
-    """A hundred runs miss a needle among 200 arms in some rounds: the plug-in says μ⋆ there, and that is no estimate."""
+    """A hundred runs miss a needle among 200 arms in some rounds, and the plug-in says μ⋆: that is no estimate."""
     arms = eq.instances.needle(k=200, mean=1.0)
     table = eq.simulate(arms, eq.Uniform(), horizon=1000, runs=100, seed=1).regret(p=[1, -2], t=1000).set_index("p")
     assert table.raw[-2] == 1.0

@@ -100,8 +100,8 @@ def pulled_by_player(policy: Policy, arms: Instance, horizon: int) -> list[int]:
     """The arms of run 0, by a player who meets the simulation's rewards."""
     player = Player(policy, k=arms.k, horizon=horizon, sigma=arms.sigma, seed=SEED)
     stream = np.zeros(4, np.uint64)
-    specialise(begin, {})(stream, make_key(SEED), 0)  # type: ignore[arg-type]
-    draw = specialise(arms.draw, {})  # type: ignore[arg-type]
+    specialise(begin, {})(stream, make_key(SEED), 0)
+    draw = specialise(arms.draw, {})
     for _ in range(horizon):
         player.tell(draw(arms.data, player.ask(), stream))
     return [arm for arm, _ in player.history]

@@ -29,6 +29,7 @@ from equipoise import rewards
 from equipoise.arguments import ArgumentError, number, positive, whole
 from equipoise.rewards import Floats
 from equipoise.streams import Stream, published
+from equipoise.walks import BERNOULLI_WALK, GAUSSIAN_WALK, Walk
 
 Draw = Callable[[Any, int, Stream], float]
 
@@ -48,7 +49,7 @@ class Instance:
     data: Any
     family: str
     names: tuple[str, ...] = ()
-    walk: Any = None
+    walk: Walk | None = None
 
     def __post_init__(self) -> None:
         (means,) = per_arm(means=self.means)
@@ -98,14 +99,14 @@ class Instance:
         means, sigmas = per_arm(means=means, sigma=positive("sigma", sigma) if np.isscalar(sigma) else sigma)
         demand(sigmas > 0.0, "sigma", sigmas, "give numbers above 0")
         law = rewards.GaussianLaw(means, sigmas)
-        return cls(means, float(sigmas.max()), rewards.draw_gaussian, law, "Gaussian")
+        return cls(means, float(sigmas.max()), rewards.draw_gaussian, law, "Gaussian", walk=GAUSSIAN_WALK)
 
     @classmethod
     def bernoulli(cls, means: npt.ArrayLike) -> "Instance":
         """Rewards 0 and 1; σ = 1/2."""
         (means,) = per_arm(means=means)
         demand((means >= 0.0) & (means <= 1.0), "means", means, "give probabilities in [0, 1]")
-        return cls(means, 0.5, rewards.draw_bernoulli, rewards.BernoulliLaw(means), "Bernoulli")
+        return cls(means, 0.5, rewards.draw_bernoulli, rewards.BernoulliLaw(means), "Bernoulli", walk=BERNOULLI_WALK)
 
     @classmethod
     def uniform(cls, low: npt.ArrayLike, high: npt.ArrayLike) -> "Instance":

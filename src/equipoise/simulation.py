@@ -11,7 +11,7 @@ import numpy as np
 
 from equipoise import exante
 from equipoise.arguments import ArgumentError, one_of, positive, whole
-from equipoise.engines.assembly import Control, Engine, assemble
+from equipoise.engines.assembly import ENGINES, Control, Engine, assemble
 from equipoise.engines.compile import Function
 from equipoise.exante import Sheet, Tally, cell_edges, sheet_for
 from equipoise.instances import Instance
@@ -44,7 +44,8 @@ def simulate(
 
     - `runs`: how many, or a `range` of them such as range(200, 400): results of disjoint ranges merge.
     - `sigma`: what the policies are told of the rewards' spread; the instance's own unless given.
-    - `engine`: "step" plays round by round; "auto" takes the fastest that page and rewards allow.
+    - `engine`: "step" plays round by round, "leap" whole stretches of exploitation at once, with the same law;
+      "auto" leaps wherever page and rewards allow it.
     - `workers`: threads, one per core unless given. `chunk`: runs per task, about a second's worth unless given.
     - `progress`: a bar on standard error; None shows one at a terminal if it takes long.
     """
@@ -56,10 +57,10 @@ def simulate(
     if len(wanted) == 0 or wanted.step != 1 or wanted.start < 0:
         raise ArgumentError(f"runs is {runs!r}; give a whole number of at least 1, or a range of runs in steps of 1.")
     told = instance.sigma if sigma is None else positive("sigma", sigma)
-    one_of("engine", engine, ("auto", "step"))
+    one_of("engine", engine, ENGINES)
     workers = whole("workers", workers) if workers is not None else cores()
     pinned = pin(seed)
-    jobs = [job_for(instance, policy, horizon, told, make_key(pinned)) for policy in chosen]
+    jobs = [job_for(instance, policy, horizon, told, make_key(pinned), engine) for policy in chosen]
     with watching(len(wanted) * len(jobs), horizon, progress) as watch:
         work_through(jobs, wanted, workers, chunk if chunk is None else whole("chunk", chunk), watch)
     return Result(
@@ -113,11 +114,12 @@ class Job:
         return self, first, sheet, (perf_counter() - start) / count
 
 
-def job_for(instance: Instance, policy: Policy, horizon: int, sigma: float, key: Key) -> Job:
+def job_for(instance: Instance, policy: Policy, horizon: int, sigma: float, key: Key, engine: str = "auto") -> Job:
     params = policy.params(instance.k, horizon, sigma)
     tally = Tally(cell_edges(horizon, policy.changes(instance.k, horizon)), instance.gaps)
-    engine = assemble(policy, params, instance, RECORDER, sheet_for(tally.edges, tally.scale.units, 1), "step")
-    return Job(instance, horizon, key, params, engine, tally)
+    blank = sheet_for(tally.edges, tally.scale.units, 1)
+    played = assemble(policy, params, instance, RECORDER, blank, engine)
+    return Job(instance, horizon, key, params, played, tally)
 
 
 def work_through(jobs: list[Job], runs: range, workers: int, chunk: int | None, watch: Watch) -> None:

@@ -75,13 +75,14 @@ def assemble(
     if one_of("engine", engine, ENGINES) == "leap" and obstacle:
         raise ArgumentError(f'engine is "leap", but {obstacle}; give "auto" or "step".')
     name = "step" if engine == "step" or obstacle else "leap"
-    walk = instance.walk._asdict() if name == "leap" else {}
+    walk = instance.walk._asdict() if instance.walk and name == "leap" else {}
     verbs = (*page.verbs.items(), *recorder.items(), ("draw", instance.draw), *walk.items())
-    whole = Engine(name, specialised(name, verbs, True), page, True, obstacle if engine == "auto" else "")
+    types = (type(p), page.state, type(instance.data), type(blank))
+    whole = Engine(name, specialised(name, verbs, types, True), page, True, obstacle if engine == "auto" else "")
     try:
         whole.play(0, 0, Key(0, 0), 1, p, instance, np.zeros(3, np.int64), blank)
     except Exception as error:  # no run was played: it is the compilation that failed
-        return Engine(name, specialised(name, verbs, False), page, False, reason(error))
+        return Engine(name, specialised(name, verbs, types, False), page, False, reason(error))
     return whole
 
 
@@ -95,14 +96,14 @@ def no_leap(policy: Policy, page: Page, instance: Instance) -> str:
 
 
 @cache
-def specialised(name: str, verbs: Verbs, compiled: bool) -> Function:
+def specialised(name: str, verbs: Verbs, types: tuple[type, ...], compiled: bool) -> Function:
     exploit = leap.exploit if name == "leap" else step.exploit
     given: dict[str, Any] = {"begin": begin, "index": never, "exploit": exploit, **dict(verbs)}
     if compiled:
-        return specialise(play, given)  # type: ignore[arg-type]
+        return specialise(play, given, types=types)
     luck = ("begin", "draw", "ahead", "midway")  # what works on the stream's words is compiled in any case
     given |= {verb: specialise(given[verb], {}) for verb in luck if verb in given}
-    return specialise(play, given, plain, plain)  # type: ignore[arg-type]
+    return specialise(play, given, plain, plain)
 
 
 def never(p: Any, n: int, s: float) -> float:

@@ -13,7 +13,7 @@ thus compiles anew, and an engine that was compiled before starts at once.
 import hashlib
 import inspect
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -33,9 +33,14 @@ def plain(function: Function) -> Function:
     return function
 
 
-def specialise(entry: FunctionType, given: Given, jit: Function = inner, whole: Function = outer) -> Function:
-    """`entry` with what is `given` for the names that are left open; `whole` decorates it, `jit` its callees."""
-    tag, cacheable = fingerprint(entry, given)
+def specialise(
+    entry: Any, given: Given, jit: Function = inner, whole: Function = outer, types: Sequence[type] = ()
+) -> Function:
+    """`entry` with what is `given` for the names that are left open; `whole` decorates it, `jit` its callees.
+
+    `types` are those of its arguments that modules define: they are part of what a cached engine must fit.
+    """
+    tag, cacheable = fingerprint(entry, given, types)
     if whole is outer and not cacheable:
         whole = inner
     done: dict[FunctionType, Function] = {}
@@ -64,10 +69,10 @@ def called(function: FunctionType, given: Given) -> Iterator[tuple[str, Any]]:
             yield name, given[name]
 
 
-def fingerprint(entry: FunctionType, given: Given) -> tuple[str, bool]:
+def fingerprint(entry: FunctionType, given: Given, types: Sequence[type]) -> tuple[str, bool]:
     """A hash of all sources and constants that `entry` reaches, and whether they can be told apart by it."""
-    modules: set[str] = set()
-    constants: set[str] = set()
+    modules = {kind.__module__ for kind in types}
+    constants = {f"{kind.__module__}.{kind.__qualname__}" for kind in types}
     seen: set[FunctionType] = set()
     waiting = [entry]
     while waiting:
@@ -82,7 +87,10 @@ def fingerprint(entry: FunctionType, given: Given) -> tuple[str, bool]:
             value = getattr(value, "py_func", value)
             if isinstance(value, FunctionType):
                 waiting.append(value)
-                constants.add(f"{function.__module__}.{name}={value.__qualname__}:{value.__code__.co_firstlineno}")
+                code = value.__code__
+                constants.add(
+                    f"{function.__module__}.{name}={value.__qualname__}:{code.co_firstlineno}:{code.co_code!r}"
+                )
             elif isinstance(value, type):
                 modules.add(value.__module__)
             elif isinstance(value, np.ndarray):

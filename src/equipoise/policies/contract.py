@@ -17,7 +17,8 @@ and, where it can,
 - `propensity(p, st, out)`: the probability of each arm in the next round, given the arms and rewards observed so far.
   What the state has drawn and not yet shown is integrated out. In exploitation engines know it already;
 - `index(p, n, s)`: what exploitation maximises, of an arm with n pulls and sum s;
-- `threshold(p, n, v)`: the inverse of `index` in s, the sum below which the index is under v; convex in n;
+- `margin(p, n, v)`: n·v less the sum at which an arm with n pulls has the index v, concave in n. So n·v − margin
+  inverts `index`, which must rise with s; with it, engines leap. It leaves n·v out, which is large and cancels;
 - `info(p, st)`: a dict for a person to read, beyond the state's own numbers. Never compiled.
 
 A page calls functions of its own, of `steps.py`, and of rooms below, by name. All are compiled with it, so no value is
@@ -40,7 +41,7 @@ IntPerArm: TypeAlias = Annotated[npt.NDArray[np.int64], np.int64]
 FloatPerArm: TypeAlias = Annotated[npt.NDArray[np.float64], np.float64]
 
 REQUIRED = ("init", "choose", "update")
-OPTIONAL = ("propensity", "index", "threshold", "info")
+OPTIONAL = ("propensity", "index", "margin", "info")
 PARTS = ("Rule", "Letters", "Source", "Departs from the source", "Guarantee")
 
 

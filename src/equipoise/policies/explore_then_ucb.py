@@ -99,8 +99,8 @@ def index(p: Params, n: int, s: float) -> float:
     return s / n + p.w * sqrt(p.log_T / n)
 
 
-def threshold(p: Params, n: int, v: float) -> float:
-    return n * v - p.w * sqrt(p.log_T * n)
+def margin(p: Params, n: int, v: float) -> float:
+    return p.w * sqrt(p.log_T * n)
 
 
 def info(p: Params, st: State) -> dict[str, Any]:

@@ -90,12 +90,9 @@ def index(p: Params, n: int, s: float) -> float:
     return (s + p.beta * sqrt(max(s, 0.0))) / n
 
 
-def threshold(p: Params, n: int, v: float) -> float:
-    """For v > 0 the square of the positive root of x² + βx = vn, which is vn + β²/2 − (β/2)√(β² + 4vn); convex in n."""
-    if v <= 0.0:
-        return n * v
-    x = 2.0 * v * n / (p.beta + sqrt(p.beta * p.beta + 4.0 * v * n))
-    return x * x
+def margin(p: Params, n: int, v: float) -> float:
+    """βx for the positive root of x² + βx = vn: the square of that root is the sum whose index is v."""
+    return 2.0 * p.beta * v * n / (p.beta + sqrt(p.beta * p.beta + 4.0 * v * n)) if v > 0.0 else 0.0
 
 
 def info(p: Params, st: State) -> dict[str, Any]:

@@ -81,9 +81,9 @@ def index(p: Params, n: int, s: float) -> float:
     return s / n
 
 
-def threshold(p: Params, n: int, v: float) -> float:
-    """The sum below which an arm with n pulls has an index under v; convex in n. Optional: with it, engines leap."""
-    return n * v
+def margin(p: Params, n: int, v: float) -> float:
+    """n·v less the sum at which an arm with n pulls has the index v; concave in n. Optional: with it, engines leap."""
+    return 0.0
 
 
 def info(p: Params, st: State) -> dict[str, Any]:

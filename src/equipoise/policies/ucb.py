@@ -24,10 +24,10 @@ import numpy as np
 
 from equipoise.policies.contract import FloatPerArm, IntPerArm, Policy
 from equipoise.policies.steps import draw_unpulled, spread_unpulled
-from equipoise.policies.ucb_hare import Params, index, log_term, threshold
+from equipoise.policies.ucb_hare import Params, index, log_term, margin
 
 # The index is UCB-HARE's own.
-__all__ = ["NOW", "UCB", "Params", "State", "choose", "index", "init", "propensity", "threshold", "update"]
+__all__ = ["NOW", "UCB", "Params", "State", "choose", "index", "init", "margin", "propensity", "update"]
 
 
 NOW = np.dtype([("exploiting", np.bool_), ("unpulled", np.int64)], align=True)

@@ -178,8 +178,8 @@ def index(p: Params, n: int, s: float) -> float:
     return s / n + radius(p, n)
 
 
-def threshold(p: Params, n: int, v: float) -> float:
-    return n * v - p.sigma * sqrt(2.0 * p.L * n)
+def margin(p: Params, n: int, v: float) -> float:
+    return p.sigma * sqrt(2.0 * p.L * n)
 
 
 def info(p: Params, st: State) -> dict[str, Any]:

@@ -110,8 +110,8 @@ def index(p: Params, n: int, s: float) -> float:
     return s / n + width(p, n)
 
 
-def threshold(p: Params, n: int, v: float) -> float:
-    return n * v - C * p.sigma * sqrt(2.0 * p.log_T * n)
+def margin(p: Params, n: int, v: float) -> float:
+    return C * p.sigma * sqrt(2.0 * p.log_T * n)
 
 
 def info(p: Params, st: State) -> dict[str, Any]:

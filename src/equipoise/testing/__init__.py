@@ -2,7 +2,7 @@
 
 >>> from equipoise.policies.template import Template
 >>> print(check_policy(Template(each=2)))
-Template(each=2) keeps 16 clauses; not checked: documented (docs=True was not asked for).
+Template(each=2) keeps 17 clauses; not checked: documented (docs=True was not asked for).
 """
 
 from equipoise.testing.contract import ContractError, Report, check_policy

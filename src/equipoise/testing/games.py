@@ -7,7 +7,7 @@ pulled so far say all that could be observed, and any two plays can be compared.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import count, cycle
+from itertools import cycle, product
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ class Game:
 
     @property
     def horizon(self) -> int:
-        return self.rewards.shape[1]
+        return int(self.rewards.shape[1])
 
     @property
     def short(self) -> bool:
@@ -52,15 +52,24 @@ def make_game(kind: str, k: int, horizon: int, sigma: float, seed: int) -> Game:
     return Game(kind, k, sigma, rewards_of(kind, k, horizon, luck), uniforms[None, :])
 
 
-def make_law_game(k: int, horizon: int, sigma: float, runs: int, seed: int) -> Game:
-    """Many runs on one table of rewards without ties."""
+def make_law_game(kind: str, k: int, horizon: int, sigma: float, runs: int, seed: int) -> Game:
+    """Many runs on one table of rewards; for laws that do not mind how arms are called, one without ties."""
     luck = published(seed)
-    return Game("spread", k, sigma, rewards_of("spread", k, horizon, luck), luck.random((runs, horizon)))
+    return Game(kind, k, sigma, rewards_of(kind, k, horizon, luck), luck.random((runs, horizon)))
+
+
+def relabelled(game: Game, labels: tuple[int, ...], seed: int) -> Game:
+    """The game in which arm i is called labels[i], with luck of its own."""
+    rewards = np.empty_like(game.rewards)
+    rewards[list(labels)] = game.rewards
+    return Game(game.kind, game.k, game.sigma, rewards, published(seed).random(game.uniforms.shape))
 
 
 def rewards_of(kind: str, k: int, horizon: int, luck: np.random.Generator) -> Floats:
     """The best arm is neither the first nor the last, where there are others; gaps are unequal."""
     means = (np.arange(k) * 5 % 7)[:, None] + np.ones((1, horizon))
+    if kind == "close":
+        return luck.normal(0.2 + 0.004 * means, 0.05)
     if kind == "two-valued":
         return np.where(luck.random((k, horizon)) < 0.5, 0.0, 1.0)
     if kind == "zero for one arm":
@@ -77,21 +86,23 @@ def rewards_of(kind: str, k: int, horizon: int, luck: np.random.Generator) -> Fl
 
 
 SHAPES = ((1, 1), (1, 7), (2, 1), (2, 2), (2, 33), (3, 3), (3, 7), (3, 64), (4, 21), (5, 4), (5, 61), (8, 45))
-KINDS = ("spread", "two-valued", "zero for one arm", "tied", "negative", "zero", "huge")
-SIGMAS = (0.01, 1.0, 0.01, 20.0, 1e-6)  # of 7, 5 and 12 no two have a divisor in common: every pair comes
+KINDS = ("spread", "close", "two-valued", "zero for one arm", "tied", "negative", "zero", "huge")
+SIGMAS = (0.01, 1.0, 0.01, 20.0, 1e-6)
 
 
-def make_games(rounds: int = 3) -> tuple[Game, ...]:
-    """Every shape so many times, with kinds and sigmas in turn."""
-    kinds, sigmas, seeds = cycle(KINDS), cycle(SIGMAS), count()
+def make_games(rounds: int = 4) -> tuple[Game, ...]:
+    """Every shape so many times, and every kind with every sigma."""
+    rewards = cycle(product(KINDS, SIGMAS))
     return tuple(
-        make_game(next(kinds), k, horizon, next(sigmas), next(seeds)) for _ in range(rounds) for k, horizon in SHAPES
+        make_game(kind, k, horizon, sigma, seed)
+        for seed, ((k, horizon), (kind, sigma)) in enumerate(zip(SHAPES * rounds, rewards, strict=False))
     )
 
 
 def make_law_games(runs: int) -> tuple[Game, ...]:
-    shapes = ((3, 12, 0.01), (3, 8, 1.0), (2, 9, 0.3), (4, 6, 0.01))
-    return tuple(make_law_game(k, horizon, sigma, runs, 100 + i) for i, (k, horizon, sigma) in enumerate(shapes))
+    """Games so short that every past comes often; in the close ones a bound falls while a coin is not yet shown."""
+    shapes = (("spread", 3, 12, 0.01), ("close", 3, 13, 0.015), ("spread", 2, 9, 1.0), ("close", 4, 11, 0.01))
+    return tuple(make_law_game(*shape, runs, 99 + i) for i, shape in enumerate(shapes))
 
 
 # What the page gives; `specialise` puts its verbs in place of these.
@@ -100,7 +111,7 @@ choose: Callable[..., int]
 update: Callable[..., None]
 propensity: Callable[..., None]
 index: Callable[..., float]
-threshold: Callable[..., float]
+margin: Callable[..., float]
 
 
 def play(p: Any, st: Any, uniforms: Floats, rewards: Floats, arms: Ints, chances: Floats) -> None:
@@ -138,11 +149,11 @@ def foresee(p: Any, st: Any, out: Floats) -> None:
         propensity(p, st, out)
 
 
-def measure(p: Any, n: Ints, s: Floats, indices: Floats, sums: Floats) -> None:
-    """The index of every (n, s), and the threshold of every (n, index)."""
+def measure(p: Any, n: Ints, s: Floats, indices: Floats, margins: Floats) -> None:
+    """The index of every (n, s), and the margin of every (n, index)."""
     for i in range(len(n)):
         indices[i] = index(p, n[i], s[i])
-        sums[i] = threshold(p, n[i], indices[i])
+        margins[i] = margin(p, n[i], indices[i])
 
 
 def absent(p: Any, st: Any, out: Any) -> None:
@@ -150,5 +161,5 @@ def absent(p: Any, st: Any, out: Any) -> None:
 
 
 def nothing(p: Any, n: int, x: float) -> float:
-    """The index or threshold of a page that has none."""
+    """The index or margin of a page that has none."""
     return 0.0

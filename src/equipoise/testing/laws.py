@@ -22,7 +22,8 @@ def assert_frequencies(
     """Fails if independent draws that fell `counts` times into each cell do not have these `probabilities`.
 
     True probabilities, or such as differ from the true ones by at most `slack`, fail with a chance of at most
-    `false_alarm`. Of N draws into c cells it sees a total variation δ once 2Nδ² is about log(1/false_alarm) + c/2·log N.
+    `false_alarm`. Of N draws into c cells it sees a total variation δ once 2Nδ² is about
+    log(1/false_alarm) + c/2·log N.
     """
     seen, expected = whole_counts("counts", counts), np.asarray(probabilities, np.float64)
     if seen.shape != expected.shape or np.any(expected < 0.0) or abs(expected.sum() - 1.0) > 1e-6:
@@ -57,8 +58,8 @@ def assert_same_law(samples_a: npt.ArrayLike, samples_b: npt.ArrayLike, *, false
     """Fails if two samples of independent real numbers, ties or not, do not come from one distribution.
 
     Samples of one law fail with a chance of at most `false_alarm` (each strays from its law by no more than Dvoretzky,
-    Kiefer, Wolfowitz and Massart allow). Of two times N numbers it sees distribution functions 4·√(log(4/false_alarm)/2N)
-    apart all but surely.
+    Kiefer, Wolfowitz and Massart allow). Of two times N numbers it all but surely sees distribution functions that
+    are 4·√(log(4/false_alarm)/2N) apart.
     """
     a, b = np.sort(np.ravel(samples_a)), np.sort(np.ravel(samples_b))
     for name, sample in (("samples_a", a), ("samples_b", b)):
