@@ -22,7 +22,7 @@ from scipy.stats import chi2
 
 import equipoise.policies
 from equipoise.arguments import ArgumentError
-from equipoise.engines.compile import plain, specialise
+from equipoise.engines.compile import PLAIN, specialise
 from equipoise.policies import (
     explore_then_ucb,
     nash_confidence_bound,
@@ -530,7 +530,7 @@ def test_a_page_pulls_the_same_arms_compiled(policy: Policy) -> None:
     page, k, rounds = page_of(policy), 6, 60
     verbs = {name: page.verbs[name] for name in ("init", "choose", "update", "propensity")}
     engines = (
-        (specialise(game, verbs, plain, plain), page.allocate_plain(k)),
+        (specialise(game, verbs, PLAIN), page.allocate_plain(k)),
         (specialise(game, verbs), page.allocate(k)),
     )
     rng = np.random.default_rng(3)

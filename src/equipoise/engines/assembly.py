@@ -11,7 +11,7 @@ from numba.core.errors import NumbaError
 
 from equipoise.arguments import ArgumentError, one_of
 from equipoise.engines import leap, step
-from equipoise.engines.compile import Function, plain, specialise
+from equipoise.engines.compile import COUNTED, LEAN, PLAIN, Function, Target, specialise
 from equipoise.engines.runs import play
 from equipoise.instances import Instance
 from equipoise.policies.contract import Page, Policy, page_of
@@ -78,12 +78,17 @@ def assemble(
     walk = instance.walk._asdict() if instance.walk and name == "leap" else {}
     verbs = (*page.verbs.items(), *recorder.items(), ("draw", instance.draw), *walk.items())
     types = (type(p), page.state, type(instance.data), type(blank))
-    whole = Engine(name, specialised(name, verbs, types, True), page, True, obstacle if engine == "auto" else "")
-    try:
-        whole.play(0, 0, Key(0, 0), 1, p, instance, np.zeros(3, np.int64), blank)
-    except Exception as error:  # no run was played: it is the compilation that failed
-        return Engine(name, specialised(name, verbs, types, False), page, False, reason(error))
-    return whole
+    failed = ""
+    for target in (LEAN, COUNTED):
+        kernel = specialised(name, verbs, types, target)
+        compiled = Engine(name, kernel, page, True, obstacle if engine == "auto" else "")
+        try:
+            compiled.play(0, 0, Key(0, 0), 1, p, instance, np.zeros(3, np.int64), blank)
+        except Exception as error:  # no run was played: it is the compilation that failed
+            failed = reason(error)
+        else:
+            return compiled
+    return Engine(name, specialised(name, verbs, types, PLAIN), page, False, failed)
 
 
 def no_leap(policy: Policy, page: Page, instance: Instance) -> str:
@@ -96,14 +101,14 @@ def no_leap(policy: Policy, page: Page, instance: Instance) -> str:
 
 
 @cache
-def specialised(name: str, verbs: Verbs, types: tuple[type, ...], compiled: bool) -> Function:
+def specialised(name: str, verbs: Verbs, types: tuple[type, ...], target: Target) -> Function:
     exploit = leap.exploit if name == "leap" else step.exploit
     given: dict[str, Any] = {"begin": begin, "index": never, "exploit": exploit, **dict(verbs)}
-    if compiled:
-        return specialise(play, given, types=types)
+    if target is not PLAIN:
+        return specialise(play, given, target, types)
     luck = ("begin", "draw", "ahead", "midway")  # what works on the stream's words is compiled in any case
     given |= {verb: specialise(given[verb], {}) for verb in luck if verb in given}
-    return specialise(play, given, plain, plain)
+    return specialise(play, given, PLAIN)
 
 
 def never(p: Any, n: int, s: float) -> float:

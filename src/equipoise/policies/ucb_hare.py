@@ -9,7 +9,7 @@ Rule:
     preparation ends at the first even round with B > 0 and min_i N_i ≥ 32σ²L/B²; from then on argmax_i (μ̂_i + c(N_i))
 Letters:
     N_i, N_i·μ̂_i -> n[i], s[i]     π -> order, drawn as far as `drawn`     r_b -> rank, a divisor of `integer`
-    θ_b -> scheduled_first          B -> floor                               argmax of the lower bound -> anchor
+    μ̂_i − c(N_i) -> low[i]          B -> floor, attained by anchor           θ_b -> scheduled_first
 Source: Sarkar, Dutta, Ray Chowdhury, "Price of Fairness in Bandits: A Tight Minimax Characterization", Algorithm 1,
     equation (stop-condition), section "Harmonic Schedule".
 Departs from the source:
@@ -58,6 +58,7 @@ class State(NamedTuple):
     n: IntPerArm
     s: FloatPerArm
     order: IntPerArm  # rank r is arm order[r - 1]
+    low: FloatPerArm  # μ̂_i − c(N_i); −inf where an arm has not been pulled
     now: Any
 
 
@@ -66,6 +67,7 @@ def init(p: Params, st: State) -> None:
         st.n[i] = 0
         st.s[i] = 0.0
         st.order[i] = i
+        st.low[i] = -inf
     now = st.now
     now.exploiting = False
     now.integer = 0
@@ -115,14 +117,11 @@ def radius(p: Params, n: int) -> float:
     return p.sigma * sqrt(2.0 * p.L / n)
 
 
-def lower_bound(p: Params, st: State, i: int) -> float:
-    return float(st.s[i] / st.n[i] - radius(p, st.n[i])) if st.n[i] > 0 else -inf
-
-
 def move_floor(p: Params, st: State, arm: int) -> None:
     """B after a pull of `arm`: no other bound has moved, so all are looked at only if the anchor's fell."""
     now = st.now
-    low = lower_bound(p, st, arm)
+    low = float(st.s[arm] / st.n[arm] - radius(p, st.n[arm]))
+    st.low[arm] = low
     if arm != now.anchor or low >= now.floor:
         if low > now.floor or (low == now.floor and arm < now.anchor):
             now.floor = low
@@ -130,9 +129,8 @@ def move_floor(p: Params, st: State, arm: int) -> None:
         return
     now.floor = -inf
     for i in range(p.k):
-        low = lower_bound(p, st, i)
-        if low > now.floor:
-            now.floor = low
+        if st.low[i] > now.floor:
+            now.floor = st.low[i]
             now.anchor = i
 
 

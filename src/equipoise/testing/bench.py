@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from equipoise.engines.assembly import reason
-from equipoise.engines.compile import Function, plain, specialise
+from equipoise.engines.compile import PLAIN, Function, specialise
 from equipoise.policies.contract import Page, Policy, now_of
 from equipoise.testing import games
 from equipoise.testing.games import Floats, Game, Ints
@@ -171,5 +171,5 @@ def kernel(
     given = {"propensity": games.absent, "index": games.nothing, "margin": games.nothing, **dict(verbs)}
     function = getattr(games, entry)
     if not compiled:
-        return specialise(function, given, plain, plain)
+        return specialise(function, given, PLAIN)
     return specialise(function, given, types=types)
