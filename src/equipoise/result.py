@@ -27,7 +27,10 @@ QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """The runs of several policies on one instance. Rounds t count from 1: t = 100 is the hundredth participant."""
+    """The runs of several policies on one instance. Rounds t count from 1: t = 100 is the hundredth participant.
+
+    `engines` says for each policy what played it and, where that was not the fastest engine, why.
+    """
 
     instance: Instance
     policies: tuple[Policy, ...]
@@ -42,7 +45,7 @@ class Result:
     def caption(self) -> str:
         """One line that says what was run."""
         told = "" if self.sigma == self.instance.sigma else f" (policies told σ = {self.sigma:.4g})"
-        engines = "; ".join(sorted(set(self.engines)))
+        engines = "; ".join(sorted({engine.partition(" (")[0] for engine in self.engines}))
         return f"{self.instance.caption}{told}, T = {self.horizon:,}, {len(self.runs):,} runs, {engines}"
 
     def regret(self, p: float | Sequence[float], t: Rounds = None, level: float = 0.95) -> pd.DataFrame:
