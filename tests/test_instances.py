@@ -17,7 +17,7 @@ from scipy import integrate, special, stats
 
 from equipoise import instances
 from equipoise.arguments import ArgumentError
-from equipoise.engines.compile import specialise
+from equipoise.engines.compile import COUNTED, specialise
 from equipoise.instances import Instance
 from equipoise.streams import begin, make_key, normal
 
@@ -32,7 +32,7 @@ def take(data, arm, stream, out):
 
 @cache
 def compiled(function, **given):
-    return specialise(function, given, cache=False)
+    return specialise(function, given, COUNTED, cache=False)
 
 
 def rewards_of(instance, arm, count=N):

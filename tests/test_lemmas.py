@@ -16,7 +16,7 @@ from scipy.special import stdtrit
 from scipy.stats import binom
 
 from equipoise.engines.assembly import specialised
-from equipoise.engines.compile import specialise
+from equipoise.engines.compile import COUNTED, specialise
 from equipoise.exante import GROUPS
 from equipoise.instances import Instance, needle
 from equipoise.policies import ucb_hare
@@ -124,7 +124,7 @@ def watch(world: World, told: float = 1.0, **claimed: Any) -> np.ndarray:
     arms, page = world.arms, page_of(UCBHare())
     state, stream, known = page.allocate(arms.k), np.zeros(4, np.uint64), facts(world)._replace(**claimed)
     seen = np.zeros((world.runs(), COLUMNS))
-    kernel = specialise(play, {"draw": arms.draw})
+    kernel = specialise(play, {"draw": arms.draw}, COUNTED)
     kernel(len(seen), make_key(3), world.horizon, world.params(told), state, arms.data, stream, known, seen)
     return seen
 

@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from equipoise.arguments import ArgumentError
-from equipoise.engines.compile import specialise
+from equipoise.engines.compile import COUNTED, specialise
 from equipoise.streams import (
     POLICY,
     REWARDS,
@@ -35,7 +35,7 @@ KEY = make_key(7)
 
 @cache
 def compiled(function):
-    return specialise(function, {}, cache=False)
+    return specialise(function, {}, COUNTED, cache=False)
 
 
 def take_words(stream, out):

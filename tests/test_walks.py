@@ -15,7 +15,7 @@ import pytest
 from scipy import stats
 
 from equipoise import samplers
-from equipoise.engines.compile import specialise
+from equipoise.engines.compile import COUNTED, specialise
 from equipoise.rewards import BernoulliLaw, GaussianLaw
 from equipoise.samplers import BITS, by_rejection, hat, relative, rise
 from equipoise.streams import begin, make_key
@@ -27,7 +27,7 @@ DRAWS = 500_000
 
 @cache
 def compiled(function, **given):
-    return specialise(function, given, cache=False)
+    return specialise(function, given, COUNTED, cache=False)
 
 
 def swapped(function, **names):
