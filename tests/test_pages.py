@@ -229,7 +229,7 @@ def play_games(case: Case, count: int) -> int:
 @pytest.mark.parametrize("case", CASES, ids=repr)
 def test_page_and_twin_pull_the_same_arms(case: Case) -> None:
     exploiting = play_games(case, 300)
-    assert exploiting >= 20 or not page_of(case.policy).exploits()
+    assert exploiting >= 10 or not page_of(case.policy).exploits()
 
 
 MUTANTS = {
