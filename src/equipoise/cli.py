@@ -5,7 +5,8 @@ Exit codes: 0 done, 1 a check has failed (or a bug, with its traceback), 2 bad i
 
 import csv
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from equipoise.result import Result
 
 INTERRUPTED = 130
+PATIENCE = 10.0  # seconds in which a scheduler is to answer
 MEANS = "1,5,9,10"
 EXPERIMENTS = ("a",)
 UNSETTLED = ("uniform", "beta", "triangular")  # families with more to them than their means
@@ -60,7 +62,8 @@ FreshSeed = Annotated[
 ]
 FixedSeed = Annotated[str, option("seed", "N", "A whole number of at least 0.")]
 Workers = Annotated[str | None, option("workers", "N", "Threads, one per core unless given; the numbers are the same.")]
-Engine = Annotated[str, option("engine", "NAME", "auto, or step for round by round.")]
+Dask = Annotated[str | None, option("dask", "ADDRESS", "Play on the cluster of this Dask scheduler, not on threads.")]
+Engine = Annotated[str, option("engine", "NAME", "step goes round by round, leap whole stretches; auto chooses.")]
 Csv = Annotated[str | None, option("csv", "FILE", "Write the table as CSV, in full digits.")]
 Figure = Annotated[str | None, option("figure", "FILE", "Draw the regret curves as .png, .pdf or .svg.")]
 Experiment = Annotated[str, option("figure", "LETTER", "The experiment: a.")]
@@ -125,6 +128,7 @@ def simulate(
     t: Rounds = None,
     seed: FreshSeed = None,
     workers: Workers = None,
+    dask: Dask = None,
     engine: Engine = "auto",
     csv_file: Csv = None,
     figure: Figure = None,
@@ -145,11 +149,36 @@ def simulate(
     if figure_to:
         drawable(chosen, asked)
     told |= {"seed": read_seed(seed), "sigma": told_sigma, "engine": engine}
-    found = simulation.simulate(arms, chosen, **told)
+    with cluster(dask) as executor:
+        found = simulation.simulate(arms, chosen, executor=executor, **told)
     table = found.regret(asked, rounds)
     with terminal.undisturbed():
         write(found, table, asked, table_to, figure_to)
     print(terminal.shown(found, table, json))
+
+
+@contextmanager
+def cluster(address: str | None) -> Iterator[Any]:
+    """The executor of the Dask cluster at an address; None, for threads, where none is given."""
+    if address is None:
+        yield None
+        return
+    from importlib import import_module
+
+    try:
+        distributed: Any = import_module("distributed")
+    except ImportError:
+        raise ArgumentError(
+            f"dask is {address!r}, but Dask is not installed; install equipoise[cluster], or leave --dask out."
+        ) from None
+    try:
+        client = distributed.Client(address, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        raise ArgumentError(
+            f"dask is {address!r}, where no scheduler answers ({error}); give its address, such as tcp://127.0.0.1:8786."
+        ) from None
+    with client:
+        yield client.get_executor()
 
 
 def write(
