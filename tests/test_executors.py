@@ -22,7 +22,7 @@ import psutil
 import pytest
 
 import equipoise as eq
-from equipoise import cli, progress, simulation
+from equipoise import cli, jobs, progress, simulation
 from equipoise.arguments import ArgumentError
 from equipoise.exante import Tally
 from equipoise.policies.catalogue import named
@@ -142,8 +142,8 @@ def test_the_interpreted_and_the_step_engine_elsewhere(pool: Executor) -> None:
 
 def test_another_seed_or_a_part_counted_twice_is_noticed(reference: eq.Result, monkeypatch: pytest.MonkeyPatch) -> None:
     assert not same(play(seed=6), reference)
-    fold = simulation.Job.fold
-    monkeypatch.setattr(simulation.Job, "fold", lambda job, part: (fold(job, part), fold(job, part)))
+    fold = jobs.Job.fold
+    monkeypatch.setattr(jobs.Job, "fold", lambda job, part: (fold(job, part), fold(job, part)))
     assert not same(play(), reference)
 
 
@@ -152,15 +152,15 @@ def test_a_worker_killed_midway_changes_nothing(client: Any, monkeypatch: pytest
     expected = play(workers=2, **asked)
     pids = client.run(os.getpid)
     folds: list[int] = []
-    fold = simulation.Job.fold
+    fold = jobs.Job.fold
 
-    def fold_and_kill(job: simulation.Job, part: simulation.Part) -> None:
+    def fold_and_kill(job: jobs.Job, part: jobs.Part) -> None:
         fold(job, part)
         folds.append(part.runs)
         if len(folds) == 5:
             os.kill(next(iter(pids.values())), signal.SIGKILL)
 
-    monkeypatch.setattr(simulation.Job, "fold", fold_and_kill)
+    monkeypatch.setattr(jobs.Job, "fold", fold_and_kill)
     assert same(play(executor=client.get_executor(), workers=2, **asked), expected)
     assert folds == [8] * 30
     client.wait_for_workers(2, timeout=30)
@@ -198,10 +198,10 @@ def test_a_page_that_workers_cannot_find_is_named(pool: Executor, home: Path) ->
     path.write_text(PAGE)
     policy = named(str(path))
     play(policy, horizon=10)
-    order = simulation.job_for(ARMS, policy, 10, 2.0, eq.streams.make_key(1)).order
+    order = jobs.job_for(ARMS, policy, 10, 2.0, eq.streams.make_key(1)).order
     path.unlink()
     with pytest.raises(ArgumentError, match=r"policy is Mine, .*No module named 'page_gone'; put policy and noise"):
-        pool.submit(simulation.play_elsewhere, order, 0, 1, "").result()
+        pool.submit(jobs.play_elsewhere, order, 0, 1, "").result()
 
 
 def test_noise_that_cannot_travel_is_refused(pool: Executor) -> None:
@@ -274,7 +274,7 @@ def test_a_cluster_says_how_many_it_is(client: Any) -> None:
 
 
 def test_tasks_grow_with_the_workers_and_begin_small() -> None:
-    job = simulation.job_for(ARMS, eq.Uniform(), 1000, 2.0, eq.streams.make_key(1))
+    job = jobs.job_for(ARMS, eq.Uniform(), 1000, 2.0, eq.streams.make_key(1))
     cut = simulation.tasks([job], range(10**9), lambda: workers, None)
     workers = 4
     assert next(cut)[2] == int(simulation.FIRST_LOOK / (1000 * 2e-7)) + 1
@@ -301,14 +301,14 @@ def test_a_task_that_fails_says_why_and_the_others_are_cancelled(monkeypatch: py
 
 def test_a_lost_process_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
-        fold = simulation.Job.fold
+        fold = jobs.Job.fold
 
-        def fold_and_kill(job: simulation.Job, part: simulation.Part) -> None:
+        def fold_and_kill(job: jobs.Job, part: jobs.Part) -> None:
             fold(job, part)
             for process in list(pool._processes.values()):
                 process.kill()
 
-        monkeypatch.setattr(simulation.Job, "fold", fold_and_kill)
+        monkeypatch.setattr(jobs.Job, "fold", fold_and_kill)
         with pytest.raises(ChildProcessError, match=r"^executor has lost a worker \(.*\); .* then run again$"):
             play(eq.Thompson(), horizon=20_000, executor=pool, chunk=5)
 
@@ -369,7 +369,7 @@ def test_ctrl_c_stops_within_a_second(executor: str, given: str, home: Path) -> 
 
 
 def at_work() -> int:
-    return len(simulation.AT_WORK)
+    return len(jobs.AT_WORK)
 
 
 def test_ctrl_c_stops_the_workers_of_a_cluster(client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -388,13 +388,13 @@ def test_ctrl_c_stops_the_workers_of_a_cluster(client: Any, monkeypatch: pytest.
 
 def test_halting_one_crew_leaves_the_others_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     mine, theirs = np.zeros(3, np.int64), np.zeros(3, np.int64)
-    monkeypatch.setattr(simulation, "AT_WORK", {1: ("a", mine), 2: ("b", theirs)})
-    monkeypatch.setattr(simulation, "HALTED", set())
-    simulation.halt("a")
+    monkeypatch.setattr(jobs, "AT_WORK", {1: ("a", mine), 2: ("b", theirs)})
+    monkeypatch.setattr(jobs, "HALTED", set())
+    jobs.halt("a")
     assert (mine[0], theirs[0]) == (1, 0)
-    order = simulation.job_for(ARMS, eq.Uniform(), 10**12, 2.0, eq.streams.make_key(1)).order
+    order = jobs.job_for(ARMS, eq.Uniform(), 10**12, 2.0, eq.streams.make_key(1)).order
     with pytest.raises(CancelledError):  # a task that was on the way
-        simulation.play_elsewhere(order, 0, 1, "a")
+        jobs.play_elsewhere(order, 0, 1, "a")
 
 
 # The command line and the bar.

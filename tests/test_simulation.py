@@ -243,7 +243,7 @@ def test_an_edited_page_compiles_anew_and_an_unchanged_one_does_not(tmp_path: Pa
         textwrap.dedent("""
         import equipoise as eq, equipoise.streams
         from equipoise.policies.catalogue import named
-        from equipoise.simulation import job_for
+        from equipoise.jobs import job_for
         arms, policy = eq.Instance.bernoulli([0.1, 0.2, 0.3]), named("my_page.py")
         result = eq.simulate(arms, policy, horizon=5, runs=2, seed=1, engine="step")
         job = job_for(arms, policy, 5, 0.5, eq.streams.make_key(1), "step")

@@ -14,13 +14,14 @@ import numpy as np
 import equipoise
 from equipoise.engines.compile import specialise
 from equipoise.instances import Instance, uniform_means
+from equipoise.jobs import job_for
 from equipoise.player import Player
 from equipoise.policies.contract import Policy
 from equipoise.policies.explore_then_ucb import ExploreThenUCB
 from equipoise.policies.thompson import Thompson
 from equipoise.policies.ucb_hare import UCBHare
 from equipoise.policies.welfarist_ucb import WelfaristUCB
-from equipoise.simulation import job_for, simulate
+from equipoise.simulation import simulate
 from equipoise.streams import begin, make_key
 
 PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "pandas", "matplotlib", "typer", "rich")

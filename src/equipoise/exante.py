@@ -154,7 +154,8 @@ class Tally:
         lengths = np.zeros((GROUPS, 1), np.int64)
         np.add.at(lengths[:, 0], groups, sheet.lengths)
         self.lengths.add(np.arange(GROUPS), lengths)
-        self.squares += sum(int(length) ** 2 for length in sheet.lengths)
+        high, low = sheet.lengths >> 20, sheet.lengths & 0xFFFFF  # so that no product overflows
+        self.squares += (int(high @ high) << 40) + (int(high @ low) << 21) + int(low @ low)
         self.endings += np.bincount(self.cell_of(sheet.lengths), minlength=len(self.edges))
 
     def merge(self, other: "Tally") -> None:
