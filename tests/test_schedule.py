@@ -99,4 +99,4 @@ def test_it_begins_at_one() -> None:
 @pytest.mark.parametrize("k", [0, -3, 2.5, True, "3", None, float("nan"), float("inf")])
 def test_a_number_of_arms_that_cannot_be(k: object) -> None:
     with pytest.raises(ArgumentError, match=r"k is .*; give a whole number of at least 1"):
-        next(harmonic(k))  # type: ignore[arg-type]
+        harmonic(k)  # type: ignore[arg-type]

@@ -158,7 +158,9 @@ BAD = {
     "workers": {"workers": 0},
     "chunk": {"chunk": 0},
     "policies is empty": {"policies": []},
-    "policies contains 3": {"policies": [3]},
+    "policies holds 3": {"policies": [3]},
+    "policies holds <class": {"policies": eq.UCBHare},
+    "policies holds 'ucb'": {"policies": "ucb"},
     "policies contains UCB-HARE 2 times": {"policies": [eq.UCBHare(), eq.UCBHare()]},
     "instance": {"instance": [0.1, 0.2]},
 }

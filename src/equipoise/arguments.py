@@ -54,6 +54,8 @@ def probability(name: str, value: object) -> float:
 def exponent(name: str, value: object) -> float:
     """`value` as a p of a p-mean: any real number, -inf or inf."""
     wanted = "a number (1 average, 0 Nash, -inf Rawls)"
+    if isinstance(value, bool):
+        raise ArgumentError(f"{name} is {value!r}; give {wanted}.")
     try:
         result = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):

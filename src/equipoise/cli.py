@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from equipoise.arguments import ArgumentError, one_of, whole
+from equipoise.arguments import ArgumentError, one_of, positive, whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -148,7 +148,8 @@ def simulate(
     chosen = [named(text) for text in policy]
     if figure_to:
         drawable(chosen, asked)
-    told |= {"seed": read_seed(seed), "sigma": told_sigma, "engine": engine}
+    spread = None if told_sigma is None else positive("told-sigma", told_sigma)
+    told |= {"seed": read_seed(seed), "sigma": spread, "engine": engine}
     with cluster(dask) as executor:
         found = simulation.simulate(arms, chosen, executor=executor, **told)
     table = found.regret(asked, rounds)
@@ -184,12 +185,15 @@ def cluster(address: str | None) -> Iterator[Any]:
 def write(
     found: "Result", table: "pd.DataFrame", p: list[float], table_to: Path | None, figure_to: Path | None
 ) -> None:
-    if table_to:
-        table.to_csv(table_to, index=False)
-    if figure_to:
-        from equipoise import figures
+    from equipoise.files import drafts
 
-        figures.write(figures.regret(found, list(dict.fromkeys(p))), figure_to)
+    with drafts([path for path in (table_to, figure_to) if path]) as beside:
+        if table_to:
+            table.to_csv(beside[0], index=False)
+        if figure_to:
+            from equipoise import figures
+
+            figures.write(figures.regret(found, list(dict.fromkeys(p))), beside[-1])
 
 
 def drawable(policies: "Sequence[Policy]", p: list[float]) -> None:

@@ -21,7 +21,7 @@ from equipoise.policies.explore_then_ucb import ExploreThenUCB
 from equipoise.policies.thompson import Thompson
 from equipoise.policies.ucb_hare import UCBHare
 from equipoise.policies.welfarist_ucb import WelfaristUCB
-from equipoise.simulation import simulate
+from equipoise.simulation import cores, simulate
 from equipoise.streams import begin, make_key
 
 PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "pandas", "matplotlib", "typer", "rich")
@@ -53,7 +53,7 @@ def examine(runs: int = RUNS) -> dict[str, Any]:
     return {
         "versions": versions(),
         "machine": f"{platform.system()} {platform.machine()}",
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": cores(),
         "cache": {"folder": cache, "writable": cache is not None and os.access(cache, os.W_OK)},
         "checks": [check._asdict() for check in checks],
         "rounds_per_second": speed,

@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 
 from equipoise.arguments import ArgumentError, one_of
 from equipoise.exante import SINGLES
+from equipoise.files import drafts
 from equipoise.policies.contract import Policy
 from equipoise.result import Result, Rounds, exponents
 
@@ -147,9 +148,10 @@ def save(drawn: Axes | Figure, stem: str | PathLike[str], table: pd.DataFrame) -
     paths = [stem.with_name(stem.name + suffix) for suffix in (".png", ".pdf", ".csv")]
     try:
         stem.parent.mkdir(parents=True, exist_ok=True)
-        for path in paths[:2]:
-            write(drawn, path)
-        table.to_csv(paths[2], index=False)
+        with drafts(paths) as beside:
+            for path in beside[:2]:
+                write(drawn, path)
+            table.to_csv(beside[2], index=False)
     except OSError as error:
         raise ArgumentError(
             f"stem is {str(stem)!r}, which cannot be written: {error.strerror}; give a folder that can be written to."

@@ -45,8 +45,17 @@ class Result:
     def caption(self) -> str:
         """One line that says what was run."""
         told = "" if self.sigma == self.instance.sigma else f" (policies told σ = {self.sigma:.4g})"
-        engines = "; ".join(sorted({engine.partition(" (")[0] for engine in self.engines}))
-        return f"{self.instance.caption}{told}, T = {self.horizon:,}, {len(self.runs):,} runs, {engines}"
+        return f"{self.instance.caption}{told}, T = {self.horizon:,}, {len(self.runs):,} runs, {self.played}"
+
+    @property
+    def played(self) -> str:
+        """Which engine played, and whom where there are several."""
+        played: dict[str, list[str]] = {}
+        for policy, engine in zip(self.policies, self.engines, strict=True):
+            played.setdefault(engine.partition(" (")[0], []).append(policy.label)
+        if len(played) == 1:
+            return next(iter(played))
+        return "; ".join(f"{engine}: {', '.join(labels)}" for engine, labels in played.items())
 
     def regret(self, p: float | Sequence[float], t: Rounds = None, level: float = 0.95) -> pd.DataFrame:
         """p-mean regret over rounds 1 to t of the policies as tuned to the horizon: μ⋆ − M_p of the ex-ante rewards.
@@ -70,6 +79,7 @@ class Result:
     def exante(self, t: Rounds = None, level: float = 0.95) -> pd.DataFrame:
         """What participant t can expect, E[μ of the arm pulled]: the mean over its cell of rounds, over the runs.
 
+        An error of 0 says that all runs agree, not that the value is known.
         Columns policy, t, est, mcse, lo, hi, n_runs.
         """
         rounds = self.rounds(t)

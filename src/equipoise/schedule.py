@@ -26,7 +26,10 @@ def harmonic(k: int) -> Iterator[int]:
     >>> list(islice(harmonic(5), 18))
     [1, 1, 2, 1, 3, 1, 2, 4, 1, 5, 1, 2, 3, 1, 1, 2, 4, 1]
     """
-    k = whole("k", k)
+    return _ranks(whole("k", k))  # refused here, not at the first rank
+
+
+def _ranks(k: int) -> Iterator[int]:
     n, d = 0, 0
     while True:
         n, d = following(n, d, k)

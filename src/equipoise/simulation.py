@@ -95,12 +95,12 @@ def cores() -> int:
 
 def distinct(policies: Policy | Sequence[Policy]) -> tuple[Policy, ...]:
     """The policies as a tuple, no two of one label."""
-    chosen = (policies,) if isinstance(policies, Policy) else tuple(policies)
+    chosen = tuple(policies) if isinstance(policies, list | tuple) else (policies,)
     if not chosen:
         raise ArgumentError("policies is empty; give at least one, such as UCBHare().")
     for policy in chosen:
         if not isinstance(policy, Policy):
-            raise ArgumentError(f"policies contains {policy!r}; give policies such as UCBHare().")
+            raise ArgumentError(f"policies holds {policy!r}; give policies such as UCBHare(), with brackets.")
     labels = [policy.label for policy in chosen]
     for label in labels:
         if labels.count(label) > 1:

@@ -1,7 +1,6 @@
 """What the commands print and where they write: tables and JSON with digits limited by the error, and safe outputs."""
 
 import json
-import os
 import signal
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,6 +10,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from equipoise.arguments import ArgumentError
+from equipoise.files import can_write
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -132,11 +132,7 @@ def file_target(name: str, path: str | None, suffixes: Sequence[str]) -> Path | 
     wanted = Path(path)
     if wanted.suffix.lower() not in suffixes:
         raise ArgumentError(f"{name} is {path!r}; give a file whose name ends in {' or '.join(suffixes)}.")
-    if (
-        wanted.is_dir()
-        or not wanted.parent.is_dir()
-        or not os.access(wanted if wanted.exists() else wanted.parent, os.W_OK)
-    ):
+    if wanted.is_dir() or not can_write(wanted.parent):
         raise ArgumentError(
             f"{name} is {path!r}, which cannot be written; give a file in a folder that you can write to."
         )
@@ -149,7 +145,7 @@ def folder_target(name: str, path: str) -> Path:
     there = wanted.absolute()
     while not there.exists():
         there = there.parent
-    if not there.is_dir() or not os.access(there, os.W_OK):
+    if not there.is_dir() or not can_write(there):
         raise ArgumentError(f"{name} is {path!r}, which cannot be written to; give a folder that you can write to.")
     return wanted
 

@@ -17,7 +17,7 @@ Departs from the source:
     - `scaled=True` multiplies the width by σ; the source has rewards in [0, 1] and no σ.
     - Arms that Phase I has missed come in random order; `unpulled="index"` takes them by index, as published. There
       an arm's label decides who gets it, and at strong p < 0 that order is most of the regret.
-    - Ties go to the lowest arm. p must be finite.
+    - Ties go to the lowest arm. p must be finite and at most 1.
 Guarantee: for rewards in [0, 1], R_{T,p} is Õ(√(k/T^(1/(2|p|)))) for p ≤ −1, Õ(√(k^1.5/T^0.5)) for −1 < p < 0 and
     Õ(√(k/T)) for 0 ≤ p ≤ 1, for the p that it is tuned to. Its authors' code refuses p < −⌊log T / (2·log k) + 1⌋,
     where T̃ leaves too little to explore: such a p lies outside the guarantee, and runs here all the same.
