@@ -18,6 +18,7 @@ lint: .venv/installed
 
 bench: .venv/installed
 	$(BIN)/python benchmarks/step.py
+	$(BIN)/python benchmarks/leap.py
 
 clean:
 	rm -rf .venv build dist results

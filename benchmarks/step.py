@@ -43,7 +43,9 @@ def compare(k: int) -> None:
         calls = (
             partial(getattr(plain, name), arms.means, arms.sigma, HORIZON, rng, m, *told),
             partial(getattr(vectorised, name), arms.means, arms.sigma, HORIZON, rng, m, *told),
-            partial(eq.simulate, arms, policy, horizon=HORIZON, runs=runs, seed=1, workers=1, chunk=runs),
+            partial(
+                eq.simulate, arms, policy, horizon=HORIZON, runs=runs, seed=1, engine="step", workers=1, chunk=runs
+            ),
         )
         for call in calls:
             call()
@@ -56,9 +58,9 @@ def compare(k: int) -> None:
 def memory() -> None:
     """What 1,000 runs of T = 10⁶ add to the peak of a process that has simulated one."""
     arms = eq.instances.uniform_means()
-    eq.simulate(arms, eq.UCBHare(), horizon=HORIZON, runs=1, seed=1)
+    eq.simulate(arms, eq.UCBHare(), horizon=HORIZON, runs=1, seed=1, engine="step")
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    eq.simulate(arms, eq.UCBHare(), horizon=HORIZON, runs=1000, seed=1)
+    eq.simulate(arms, eq.UCBHare(), horizon=HORIZON, runs=1000, seed=1, engine="step")
     print(f"\n1,000 runs add {(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024:.0f} MB")
 
 

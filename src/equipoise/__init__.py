@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from equipoise import instances as instances
     from equipoise import schedule as schedule
     from equipoise import testing as testing
+    from equipoise import theory as theory
     from equipoise import welfare as welfare
     from equipoise.arguments import ArgumentError as ArgumentError
     from equipoise.instances import Instance as Instance
@@ -39,6 +40,7 @@ ROOMS = {
     "instances": "instances",
     "schedule": "schedule",
     "testing": "testing",
+    "theory": "theory",
     "welfare": "welfare",
     "ArgumentError": "arguments",
     "Instance": "instances",
