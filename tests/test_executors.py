@@ -277,7 +277,7 @@ def test_tasks_grow_with_the_workers_and_begin_small() -> None:
     job = jobs.job_for(ARMS, eq.Uniform(), 1000, 2.0, eq.streams.make_key(1))
     cut = simulation.tasks([job], range(10**9), lambda: workers, None)
     workers = 4
-    assert next(cut)[2] == int(simulation.FIRST_LOOK / (1000 * 2e-7)) + 1
+    assert next(cut)[2] == int(simulation.FIRST_LOOK / job.engine.guess(1000)) + 1
     job.seconds = 1e-4
     assert next(cut)[2] == pytest.approx(1e4, abs=1.5)
     workers = 10 * simulation.FOLDS

@@ -142,7 +142,7 @@ def tasks(jobs: list[Job], runs: range, size: Callable[[], int], chunk: int | No
         while first < runs.stop:
             left, workers = runs.stop - first, size()
             length = max(SECONDS, workers / FOLDS) if job.seconds else FIRST_LOOK
-            each = job.seconds or max(job.horizon * 2e-7, 1e-4)
+            each = job.seconds or job.engine.guess(job.horizon)
             share = max(-(-left // (2 * workers)), int(FIRST_LOOK / each) + 1)  # some for everybody, to the end
             count = min(chunk or min(int(length / each) + 1, share), left, job.tally.scale.most_runs)
             yield job, first, count

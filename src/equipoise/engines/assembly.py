@@ -56,6 +56,12 @@ class Engine:
         manner = "compiled" if self.compiled else "interpreted"
         return f"{self.name} engine, {manner}" + (f" ({self.why})" if self.why else "")
 
+    def guess(self, horizon: int) -> float:
+        """About how many seconds a run takes, before one has been timed."""
+        if not self.compiled:
+            return 1e-5 * horizon
+        return 1e-3 if self.name == "leap" else 1e-8 * horizon + 1e-5
+
     def play(
         self, first: int, count: int, key: Key, horizon: int, p: Any, instance: Instance, control: Control, record: Any
     ) -> None:
