@@ -180,17 +180,18 @@ def test_a_page_on_the_path_travels(home: Path, monkeypatch: pytest.MonkeyPatch)
         assert same(play(page_on_path.Mine(), executor=later), play(page_on_path.Mine()))
 
 
-def test_a_page_in_a_file_is_read_by_workers_and_an_edited_one_is_refused(pool: Executor, home: Path) -> None:
+def test_a_page_in_a_file_is_read_by_workers_and_an_edited_one_is_refused(home: Path) -> None:
     path = home / "page_in_file.py"
     path.write_text(PAGE)
     policy = named(str(path))
-    assert same(play(policy, executor=pool), play(policy))
-    del sys.modules["page_in_file"]
-    path.write_text(PAGE.replace("ARM = 0", "ARM = 1"))
-    with pytest.raises(
-        ArgumentError, match=r"policy is Mine, but a worker has other sources .*; give workers the same"
-    ):
-        play(named(str(path)), executor=pool)
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as alone:
+        assert same(play(policy, executor=alone), play(policy))
+        del sys.modules["page_in_file"]
+        path.write_text(PAGE.replace("ARM = 0", "ARM = 1"))
+        with pytest.raises(
+            ArgumentError, match=r"policy is Mine, but a worker has other sources .*; give workers the same"
+        ):
+            play(named(str(path)), executor=alone)
 
 
 def test_a_page_that_workers_cannot_find_is_named(pool: Executor, home: Path) -> None:
