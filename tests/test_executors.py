@@ -100,7 +100,7 @@ def pool() -> Iterator[Executor]:
 def client() -> Iterator[Any]:
     """A cluster of two processes on this machine."""
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):
         yield client
