@@ -288,14 +288,14 @@ def test_policies_are_listed_with_source_and_guarantee(run):
 
 
 def test_the_doctor_finds_this_installation_sound(run, monkeypatch):
-    """Fixed seed: no false alarm. With other seeds the regrets, four of them and correlated, fail once in 10^5."""
+    """Fixed seed: no false alarm. With other seeds the regrets, correlated, fail less than once in 10^4."""
     examine = doctor.examine
-    monkeypatch.setattr(doctor, "examine", lambda: examine(runs=20))
+    monkeypatch.setattr(doctor, "examine", lambda: examine(runs=80))
     code, out, err = run("doctor", "--json")
     found = json.loads(out)
     assert (code, err) == (0, "")
     assert found["passed"]
-    assert len(found["checks"]) == len(doctor.KNOWN) + len(doctor.COMPARED)
+    assert len(found["checks"]) == 2 * len(doctor.KNOWN) + len(doctor.COMPARED)  # both engines
     assert found["versions"]["equipoise"] == __version__
     assert found["rounds_per_second"] > 0
     assert found["cache"]["writable"] == os.access(found["cache"]["folder"], os.W_OK)
@@ -305,7 +305,7 @@ def test_the_doctor_notices_wrong_numbers(monkeypatch):
     """The broken twins: a policy that is told another sigma, and a player who pulls other arms."""
     simulate = doctor.simulate
     monkeypatch.setattr(doctor, "simulate", lambda *a, **b: simulate(*a, **b, sigma=30.0))
-    assert not all(check.passed for check in doctor.known_regrets(20))
+    assert not all(check.passed for check in doctor.known_regrets(20, "step"))
     monkeypatch.setattr(doctor, "SEED", 2)
     monkeypatch.setattr(doctor, "simulate", lambda *a, **b: simulate(*a, **{**b, "seed": 1}))
     assert not any(check.passed for check in doctor.compiled_as_interpreted())
