@@ -19,6 +19,8 @@ lint: .venv/installed
 bench: .venv/installed
 	$(BIN)/python benchmarks/step.py
 	$(BIN)/python benchmarks/leap.py
+	$(BIN)/python benchmarks/compile.py
+	$(BIN)/python benchmarks/bounds.py
 
 clean:
 	rm -rf .venv build dist results

@@ -20,6 +20,7 @@ import distributed
 import numpy as np
 import psutil
 import pytest
+import test_simulation
 
 import equipoise as eq
 from equipoise import cli, jobs, progress, simulation
@@ -32,46 +33,7 @@ POLICIES = [eq.UCBHare(), eq.ExploreThenUCB(p=-2), eq.Thompson(), eq.Uniform()] 
 ENGINES = ("leap", "leap", "step", "step")
 GENEROUS = 4.0  # seconds, for what takes one on a machine that does nothing else
 
-PAGE = '''
-"""A user's page."""
-from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
-import numpy as np
-import equipoise as eq
-from equipoise.policies.contract import FloatPerArm, IntPerArm
-
-ARM = 0
-
-class Params(NamedTuple):
-    k: int
-
-NOW = np.dtype([("exploiting", np.bool_)], align=True)
-
-class State(NamedTuple):
-    n: IntPerArm
-    s: FloatPerArm
-    now: Any
-
-def init(p, st):
-    for i in range(p.k):
-        st.n[i] = 0
-        st.s[i] = 0.0
-    st.now.exploiting = False
-
-def choose(p, st, u):
-    return ARM
-
-def update(p, st, arm, reward):
-    st.n[arm] += 1
-    st.s[arm] += reward
-
-@dataclass(frozen=True)
-class Mine(eq.Policy):
-    name: ClassVar[str] = "Mine"
-
-    def params(self, k, horizon, sigma):
-        return Params(k)
-'''
+PAGE = test_simulation.PAGE.replace("{choice}", "ARM")
 
 
 def play(policies: Any = POLICIES, **more: Any) -> eq.Result:
